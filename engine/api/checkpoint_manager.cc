@@ -188,8 +188,8 @@ Status CheckpointManager::AskListeners() {
 Result<std::string> CheckpointManager::Save() {
   CHECK(save_.has_value(), "Save before RestoreOrInitialize");
   RETURN_IF_ERROR(AskListeners());
-  const Status saved = save_->Save(training_->resident(),
-                                   TidyTime::kImmediately, options_.variables);
+  const Status saved = save_->Save(
+      training_->resident(), RetirementTime::kImmediately, options_.variables);
   if (CanContinueAfter(saved) || save_->refused()) return saved;
   RETURN_IF_ERROR(training_->Noted(saved));
   RETURN_IF_ERROR(LearnPaths());

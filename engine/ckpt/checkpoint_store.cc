@@ -452,7 +452,8 @@ Status CheckpointStore::AbortSave(const std::string& save, const Status& why) {
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
 
-Status CheckpointStore::Tidy(const CheckpointHead& head, TimeSplit* times) {
+Status CheckpointStore::RetireOldCheckpoints(const CheckpointHead& head,
+                                             TimeSplit* times) {
   const PointContext context = ContextOf(head);
   RETURN_IF_ERROR(Warn(WriteStateFile(context)));
   Lap(times, TimePart::kStateFile);

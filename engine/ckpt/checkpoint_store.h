@@ -105,11 +105,13 @@ class CheckpointStore {
                                TimeSplit* times = nullptr);
 
   // Called by the chief after Commit, before any other use of the store. Writes
-  // the state file and applies retention. The checkpoint stays acknowledged
-  // whatever happens here: a failure is only a warning, except for kFenced and
-  // kCancelled, after which this process must stop. If Tidy was not called or
-  // failed, no checkpoint is lost, and the next claim does the work of Tidy.
-  Status Tidy(const CheckpointHead& head, TimeSplit* times = nullptr);
+  // the state file, which lists the checkpoints that retention keeps, and
+  // removes the others. The new checkpoint stays acknowledged whatever happens
+  // here: a failure is only a warning, except for kFenced and kCancelled, after
+  // which this process must stop. If this call is omitted or fails, no
+  // checkpoint is lost, and the next claim does its work.
+  Status RetireOldCheckpoints(const CheckpointHead& head,
+                              TimeSplit* times = nullptr);
 
   // Called by the chief after a save has failed for lack of disk space. Removes
   // the oldest checkpoint that is neither permanent nor needed for recovery

@@ -11,7 +11,8 @@
 
 namespace gauntlet {
 
-// Returns true iff the chief reaches the point while it tidies after a save.
+// Returns true iff the chief reaches the point while it writes the state file
+// or retires old checkpoints after a save.
 // Training may continue meanwhile, also if the save is synchronous. At
 // ckpt.end, which all workers reach, this holds only for the chief.
 bool IsTailOfSave(Point point);

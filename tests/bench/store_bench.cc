@@ -169,8 +169,8 @@ class Saver {
   CheckpointRef Commit() {
     const CheckpointRef ref =
         store_.Commit(save_, head_, generation_, {&shard_, 1}).value();
-    const Status tidied = store_.Tidy(head_);
-    CHECK(tidied.ok(), tidied.ToString());
+    const Status retired = store_.RetireOldCheckpoints(head_);
+    CHECK(retired.ok(), retired.ToString());
     return ref;
   }
   CheckpointRef Save() {

@@ -46,18 +46,18 @@ LoopSaves::LoopSaves(const Parts& parts, const SaveStrategy& strategy)
 
 uint32_t LoopSaves::Bits() const {
   uint32_t bits = strategy_.async == nullptr ? 0 : strategy_.async->Bits();
-  if (has_store() && strategy_.sync->TidyTaskRuns()) bits |= kTidying;
+  if (has_store() && strategy_.sync->RetirementRuns()) bits |= kRetiring;
   return bits;
 }
 
 void LoopSaves::OnRequestsAgreed(uint32_t requests) {
   agreed_requests_ = requests & kSaveBits;
-  if (!tidying_) return;
+  if (!retirement_) return;
   // This duration is an estimate: the ranks exchange the exact duration of the
   // task only when the next save begins.
-  notices_->RecordSaveSoFar(tidying_->save_took +
-                            (world_->clock.Now() - tidying_->since));
-  if ((requests & kTidying) == 0) tidying_.reset();
+  notices_->RecordSaveSoFar(retirement_->save_took +
+                            (world_->clock.Now() - retirement_->since));
+  if ((requests & kRetiring) == 0) retirement_.reset();
 }
 
 bool LoopSaves::IsSaved() const {
@@ -96,30 +96,31 @@ Result<SaveNeed> LoopSaves::AnySaveNeed(SaveNeed own_need) {
   return strategy_.sync->AnySaveNeed(state_->position, own_need);
 }
 
-Status LoopSaves::TrySave(TidyTime tidy_time) {
+Status LoopSaves::TrySave(RetirementTime retirement_time) {
   const Position& position = state_->position;
   if (IsSaved()) return OkStatus();
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
-  const Status status = strategy_.sync->Save(*resident_, tidy_time, {}, [this] {
-    reports_->AnnounceReportWithin(options_->cluster.save_timeout);
-    reports_->ReportSave(options_->cluster.save_timeout);
-  });
+  const Status status =
+      strategy_.sync->Save(*resident_, retirement_time, {}, [this] {
+        reports_->AnnounceReportWithin(options_->cluster.save_timeout);
+        reports_->ReportSave(options_->cluster.save_timeout);
+      });
   reports_->ReportSave(Duration::zero());
   NoteTimes();
-  tidying_.reset();  // the save has waited for the task that tidies
+  retirement_.reset();  // the save has waited for it
   if (WasRefused(status, position.step)) return OkStatus();
   in_save_ = !status.ok() && !CanContinueAfter(status);
   ReportWarnings();
   last_save_ = world_->clock.Now();
   time_ += last_save_ - begin;
-  // Adds the time for tidying the store: the last save may have to wait for it.
-  notices_->RecordSave(last_save_ - begin + strategy_.sync->tidy_took());
+  // Adds the time of the retirement: the last save may have to wait for it.
+  notices_->RecordSave(last_save_ - begin + strategy_.sync->retirement_took());
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
-    if (tidy_time == TidyTime::kInBackground) {
-      tidying_ = {.since = last_save_, .save_took = last_save_ - begin};
+    if (retirement_time == RetirementTime::kInBackground) {
+      retirement_ = {.since = last_save_, .save_took = last_save_ - begin};
     }
   }
   return status;
@@ -140,7 +141,7 @@ Status LoopSaves::SaveDue() {
 
 Status LoopSaves::SaveImmediately() {
   RETURN_IF_ERROR(FinishInFlightSave());
-  const Status status = TrySave(TidyTime::kInBackground);
+  const Status status = TrySave(RetirementTime::kInBackground);
   return status.ok() ? status : HandleFailure(status, state_->position.step);
 }
 
@@ -161,7 +162,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   Duration pause = first_pause;
   Duration on_notice =
       LastSaveRetries::FirstPauseWithin(options_->preemption.grace);
-  Status status = TrySave(TidyTime::kImmediately);
+  Status status = TrySave(RetirementTime::kImmediately);
   for (int i = 0; i < LastSaveRetries::kPauses && CanContinueAfter(status);
        ++i) {
     reports_->ReportLine(
@@ -171,7 +172,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
     PauseBeforeRetry(pause, on_notice);
     pause *= 2;
     on_notice *= 2;
-    status = TrySave(TidyTime::kImmediately);
+    status = TrySave(RetirementTime::kImmediately);
   }
   if (!CanContinueAfter(status)) {
     return Annotate(status, fmt::format("save of step {}", step));
@@ -236,8 +237,8 @@ Status LoopSaves::BeginAsync() {
 }
 
 Status LoopSaves::Advance() {
-  if (has_store() && strategy_.sync->MayEndTidying()) {
-    RETURN_IF_ERROR(CompleteTidying());
+  if (has_store() && strategy_.sync->MayEndRetirement()) {
+    RETURN_IF_ERROR(CompleteRetirement());
   }
   const std::optional<uint32_t> requests =
       std::exchange(agreed_requests_, std::nullopt);
@@ -266,22 +267,22 @@ Status LoopSaves::FinishInFlightSave() {
   return outcome ? HandleOutcome(*outcome) : OkStatus();
 }
 
-Status LoopSaves::EndTidying() {
-  if (!has_store() || !strategy_.sync->has_tidy_task()) return OkStatus();
+Status LoopSaves::EndRetirement() {
+  if (!has_store() || !strategy_.sync->has_retirement_task()) return OkStatus();
   const Time begin = world_->clock.Now();
   reports_->AnnounceReportWithin(options_->cluster.save_timeout);
   reports_->ReportSave(options_->cluster.save_timeout);
-  const Status tidied = CompleteTidying();
+  const Status retired = CompleteRetirement();
   reports_->ReportSave(Duration::zero());
   time_ += world_->clock.Now() - begin;
-  return tidied;
+  return retired;
 }
 
-Status LoopSaves::CompleteTidying() {
-  const Status tidied = strategy_.sync->EndTidying();
+Status LoopSaves::CompleteRetirement() {
+  const Status retired = strategy_.sync->EndRetirement();
   NoteTimes();
   ReportWarnings();
-  return tidied;
+  return retired;
 }
 
 Status LoopSaves::HandleOutcome(const SaveOutcome& outcome) {

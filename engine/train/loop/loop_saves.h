@@ -86,13 +86,13 @@ class LoopSaves {
   void OnRequestsAgreed(uint32_t requests);
   // Advances the save in flight by one stage if the bits of the last
   // OnRequestsAgreed allow it; a second call needs new bits. On the chief: if
-  // the task that tidies the store has ended, returns its error.
+  // the retirement of old checkpoints has ended, returns its error.
   Status Advance();
   // Waits until the save in flight has ended.
   Status FinishInFlightSave();
-  // On the chief: waits for the task that tidies the store, and returns its
+  // On the chief: waits for the retirement of old checkpoints, and returns its
   // error.
-  Status EndTidying();
+  Status EndRetirement();
 
   // Makes a periodic save; a failure does not end training. An asynchronous
   // save first waits for the one in flight.
@@ -127,10 +127,10 @@ class LoopSaves {
   Time last_save() const { return last_save_; }
   void SetLastSave(Time time) { last_save_ = time; }
   // True if a worker was lost in a save, a save is in flight, or the chief may
-  // still be tidying the store. Other workers may then detect a loss only after
-  // the save, or after the store is tidied.
+  // still be retiring old checkpoints. Other workers may then detect a loss
+  // only after the save, or after the retirement.
   bool is_in_save() const {
-    return in_save_ || is_in_flight() || tidying_.has_value();
+    return in_save_ || is_in_flight() || retirement_.has_value();
   }
   // kRequired if a save was begun and has not completed. If the loop ends in an
   // error, this save never completes.
@@ -144,8 +144,8 @@ class LoopSaves {
   Result<SaveNeed> AnySaveNeed(SaveNeed own_need);
 
  private:
-  // The chief's task that tidies the store, tracked on every rank.
-  struct Tidying {
+  // The chief's task that retires old checkpoints, tracked on every rank.
+  struct Retirement {
     Time since;             // end of the save that it follows
     Duration save_took{0};  // of that save
   };
@@ -153,8 +153,8 @@ class LoopSaves {
     return strategy_.async != nullptr && strategy_.async->is_in_flight();
   }
   bool IsSaved() const;
-  Status TrySave(TidyTime tidy_time);
-  Status CompleteTidying();
+  Status TrySave(RetirementTime retirement_time);
+  Status CompleteRetirement();
   Status SaveLast(Duration first_pause);
   void PauseBeforeRetry(Duration pause, Duration on_notice);
   Status BeginAsync();
@@ -182,7 +182,7 @@ class LoopSaves {
   Duration time_{0};
   bool in_save_ = false;
   // Set after a save, until an exchange shows that the task is done.
-  std::optional<Tidying> tidying_;
+  std::optional<Retirement> retirement_;
   bool save_incomplete_ = false;
   bool source_is_reported_ = false;
   std::optional<NotFiniteSave> not_finite_;

@@ -115,7 +115,7 @@ Result<LoopEnd> TrainingLoop::RunFromHere() {
   // Completes the save in flight even in kNotFinite: that save writes an
   // earlier state, which may be finite.
   RETURN_IF_ERROR(saves_.FinishInFlightSave());
-  RETURN_IF_ERROR(saves_.EndTidying());
+  RETURN_IF_ERROR(saves_.EndRetirement());
   switch (loop_state_) {
     case LoopState::kNew:
     case LoopState::kTraining:

@@ -5,11 +5,11 @@
 // until the next boundary at which a request takes effect, for the saves, and
 // for the exit. The durations of operations and saves are measured: the longest
 // of each kind in this incarnation counts. The duration of a save includes the
-// time in which the chief tidies the store while training continues. This time
-// is exact once the next save is done; until then it is rounded up to the end
-// of an operation. If one of the operations is of a kind that was not measured
-// yet, the request is immediate. If no save was measured yet, the worker first
-// requests a save and continues.
+// time in which the chief retires old checkpoints while training continues.
+// This time is exact once the next save is done; until then it is rounded up to
+// the end of an operation. If one of the operations is of a kind that was not
+// measured yet, the request is immediate. If no save was measured yet, the
+// worker first requests a save and continues.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 

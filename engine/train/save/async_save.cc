@@ -200,7 +200,8 @@ void AsyncSave::StartCommit() {
   task_times_.Skip();
   task_.Start([this] {
     commit_ = save_->Commit(attempt_, reports_, task_times_);
-    if (commit_.ok()) commit_ = save_->Tidy(attempt_, task_times_);
+    if (commit_.ok())
+      commit_ = save_->RetireOldCheckpoints(attempt_, task_times_);
     commit_took_ = world_->clock.Now() - task_.started_at();
   });
 }

@@ -1,6 +1,6 @@
 // Asynchronous save. Each rank copies its part of the state. A task of the rank
 // writes the copy once it is in host memory. When all ranks have written, a
-// task of the chief commits the checkpoint and tidies the store. With spare
+// task of the chief commits the checkpoint and retires old ones. With spare
 // arrays, large arrays are not copied: the task writes them directly from the
 // state and computes the digest, while updates write to the spare arrays.
 //
@@ -31,12 +31,12 @@ namespace gauntlet {
 
 // Bits in addition to the requests of notice_requests.h. kSaveInFlight: a
 // rank's task is running. kAbortSave: a rank's part has failed, or exceeds the
-// time limit of a save. kTidying: the chief's task that tidies the store after
-// a synchronous save is running.
+// time limit of a save. kRetiring: after a synchronous save, the chief's task
+// that retires old checkpoints is running.
 inline constexpr uint32_t kSaveInFlight = 8;
 inline constexpr uint32_t kAbortSave = 16;
-inline constexpr uint32_t kTidying = 32;
-inline constexpr uint32_t kSaveBits = kSaveInFlight | kAbortSave | kTidying;
+inline constexpr uint32_t kRetiring = 32;
+inline constexpr uint32_t kSaveBits = kSaveInFlight | kAbortSave | kRetiring;
 
 // Outcome of a save, equal on all ranks.
 struct SaveOutcome {

@@ -184,15 +184,16 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
       timeout_(timeout),
       newest_finite_(NewestFinite()),
       times_(world.clock),
-      tidying_(world, "tidy"),
-      tidy_times_(world.clock) {}
+      retirement_(world, "retirement"),
+      retirement_times_(world.clock) {}
 
-Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
+Status CollectiveSave::Save(ResidentState& resident,
+                            RetirementTime retirement_time,
                             std::span<const std::string> only_parameters,
                             const std::function<void()>& before_try) {
   times_.Restart();
-  if (has_tidy_task() && before_try) before_try();
-  RETURN_IF_ERROR(EndTidying());
+  if (has_retirement_task() && before_try) before_try();
+  RETURN_IF_ERROR(EndRetirement());
   ASSIGN_OR_RETURN(const Digest state_digest, resident.NewestDigest());
   times_.Lap(TimePart::kDigest);
   RETURN_IF_ERROR(resident.SyncToHost());
@@ -202,7 +203,7 @@ Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
     SaveTry tried = {
         .attempt = NewAttempt(resident.host(), state_digest, only_parameters)};
     times_.Lap(TimePart::kDigest);
-    const Status saved = TrySave(tried, tidy_time);
+    const Status saved = TrySave(tried, retirement_time);
     const bool is_saved_already = saved.ok() && tried.attempt.name.empty();
     if (!is_saved_already) {
       EmitTimes({.attempt = tried.attempt, .bytes = tried.bytes}, saved);
@@ -211,7 +212,7 @@ Status CollectiveSave::Save(ResidentState& resident, TidyTime tidy_time,
   }
 }
 
-Status CollectiveSave::TrySave(SaveTry& tried, TidyTime tidy_time) {
+Status CollectiveSave::TrySave(SaveTry& tried, RetirementTime retirement_time) {
   SaveAttempt& attempt = tried.attempt;
   const Status begun = AgreeOnBegin(attempt);
   tried.space_freed = attempt.space_freed;
@@ -228,7 +229,7 @@ Status CollectiveSave::TrySave(SaveTry& tried, TidyTime tidy_time) {
   const Status refusal = Refusal(attempt);
   if (!refusal.ok()) return is_chief() ? Abort(attempt, refusal) : refusal;
   Status outcome;
-  if (is_chief()) outcome = CommitAndTidy(attempt, reports, tidy_time);
+  if (is_chief()) outcome = CommitAndRetire(attempt, reports, retirement_time);
   ASSIGN_OR_RETURN(const std::vector<std::string> outcomes,
                    AllGather(attempt, EncodeList({EncodeStatus(outcome),
                                                   SpaceFreedMessage()})));
@@ -243,7 +244,7 @@ Status CollectiveSave::TrySave(SaveTry& tried, TidyTime tidy_time) {
 
 Result<SaveAttempt> CollectiveSave::Begin(ResidentState& resident,
                                           DigestTime digest_time) {
-  RETURN_IF_ERROR(EndTidying());
+  RETURN_IF_ERROR(EndRetirement());
   Digest state_digest;
   if (digest_time == DigestTime::kImmediately ||
       HasCheckpointOf(resident.host().position)) {
@@ -340,10 +341,11 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   }
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
-      AllGather(attempt, EncodeList({DigestText(attempt.state_digest),
-                                     EncodeStatus(began), attempt.name,
-                                     SpaceFreedMessage(),
-                                     std::to_string(tidy_took_.count())})));
+      AllGather(
+          attempt,
+          EncodeList({DigestText(attempt.state_digest), EncodeStatus(began),
+                      attempt.name, SpaceFreedMessage(),
+                      std::to_string(retirement_took_.count())})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
   for (const std::string& item : all) {
@@ -355,7 +357,7 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
     if (!took) return DataLoss("save: malformed announcement");
     digests.push_back(fields[0]);
     if (digests.size() == 1) {
-      tidy_took_ = Duration(*took);
+      retirement_took_ = Duration(*took);
       began = DecodeStatus(fields[1]);
       attempt.name = fields[2];
       attempt.space_freed = !fields[3].empty();
@@ -483,65 +485,66 @@ Status CollectiveSave::Abort(const SaveAttempt& attempt,
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {
-  // On the chief, Tidy reaches this fault point. An error is ignored, as the
-  // save is already acknowledged.
+  // On the chief, RetireOldCheckpoints reaches this fault point. An error is
+  // ignored, as the save is already acknowledged.
   if (is_chief()) return;
   static_cast<void>(world_->faults.Hit(
       Point::kSaveEnd,
       {.step = attempt.head.step, .epoch = attempt.head.epoch}));
 }
 
-Status CollectiveSave::CommitAndTidy(const SaveAttempt& attempt,
-                                     const std::vector<std::string>& reports,
-                                     TidyTime tidy_time) {
+Status CollectiveSave::CommitAndRetire(const SaveAttempt& attempt,
+                                       const std::vector<std::string>& reports,
+                                       RetirementTime retirement_time) {
   RETURN_IF_ERROR(Commit(attempt, reports, times_));
-  switch (tidy_time) {
-    case TidyTime::kImmediately:
-      return Tidy(attempt, times_);
-    case TidyTime::kInBackground:
+  switch (retirement_time) {
+    case RetirementTime::kImmediately:
+      return RetireOldCheckpoints(attempt, times_);
+    case RetirementTime::kInBackground:
       // Starts the task before the outcome is exchanged, so that both overlap.
-      StartTidying(attempt.head);
+      StartRetirement(attempt.head);
       return OkStatus();
   }
   return OkStatus();
 }
 
-void CollectiveSave::StartTidying(const CheckpointHead& head) {
+void CollectiveSave::StartRetirement(const CheckpointHead& head) {
   KeepWarnings();
-  tidied_step_ = head.step;
-  tidy_times_.Restart();
-  tidying_.Start([this, head] {
-    tidy_status_ =
-        Annotate(store_->Tidy(head, &tidy_times_),
+  retirement_step_ = head.step;
+  retirement_times_.Restart();
+  retirement_.Start([this, head] {
+    retirement_status_ =
+        Annotate(store_->RetireOldCheckpoints(head, &retirement_times_),
                  fmt::format("after the save of step {}", head.step));
-    tidied_at_ = world_->clock.Now();
+    retired_at_ = world_->clock.Now();
   });
 }
 
-bool CollectiveSave::MayEndTidying() const {
-  return tidying_.is_joinable() &&
-         (tidying_.is_done() || tidying_.IsOverdue(timeout_));
+bool CollectiveSave::MayEndRetirement() const {
+  return retirement_.is_joinable() &&
+         (retirement_.is_done() || retirement_.IsOverdue(timeout_));
 }
 
-Status CollectiveSave::EndTidying() {
-  if (!has_tidy_task()) return OkStatus();
-  const Status ended = tidying_.WaitWithin(
+Status CollectiveSave::EndRetirement() {
+  if (!has_retirement_task()) return OkStatus();
+  const Status ended = retirement_.WaitWithin(
       timeout_,
-      fmt::format("tidying the store after the save of step {}", tidied_step_));
+      fmt::format("the removal of old checkpoints after the save of step {}",
+                  retirement_step_));
   times_.Lap(TimePart::kWait);
   RETURN_IF_ERROR(ended);
-  tidy_took_ = tidied_at_ - tidying_.started_at();
-  EmitTidiedTimes();
-  return tidy_status_;
+  retirement_took_ = retired_at_ - retirement_.started_at();
+  EmitPendingTimes();
+  return retirement_status_;
 }
 
 Status CollectiveSave::EndTask() {
-  if (!has_tidy_task()) return OkStatus();
-  if (!tidying_.WaitUntil(tidying_.started_at() + timeout_)) {
-    return DeadlineExceeded("the task that tidies the store hangs");
+  if (!has_retirement_task()) return OkStatus();
+  if (!retirement_.WaitUntil(retirement_.started_at() + timeout_)) {
+    return DeadlineExceeded("the task that removes old checkpoints hangs");
   }
-  EmitTidiedTimes();
-  return tidy_status_;
+  EmitPendingTimes();
+  return retirement_status_;
 }
 
 void CollectiveSave::KeepWarnings() {
@@ -551,7 +554,7 @@ void CollectiveSave::KeepWarnings() {
 }
 
 std::vector<std::string> CollectiveSave::TakeWarnings() {
-  if (!has_tidy_task()) KeepWarnings();
+  if (!has_retirement_task()) KeepWarnings();
   return std::exchange(warnings_, {});
 }
 
@@ -565,17 +568,17 @@ void CollectiveSave::EmitTimes(Ended ended, const Status& outcome) {
                     .reason = ReasonOf(outcome.code()),
                     .parts = times_.Take(),
                     .background = std::move(ended.background)};
-  if (has_tidy_task()) {
-    tidied_times_ = std::move(times);
+  if (has_retirement_task()) {
+    pending_times_ = std::move(times);
   } else {
     ReportTimes(std::move(times));
   }
 }
 
-void CollectiveSave::EmitTidiedTimes() {
-  if (!tidied_times_) return;
-  tidied_times_->background = tidy_times_.Take();
-  ReportTimes(*std::exchange(tidied_times_, std::nullopt));
+void CollectiveSave::EmitPendingTimes() {
+  if (!pending_times_) return;
+  pending_times_->background = retirement_times_.Take();
+  ReportTimes(*std::exchange(pending_times_, std::nullopt));
 }
 
 void CollectiveSave::ReportTimes(LogEvent times) {

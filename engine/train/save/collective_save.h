@@ -1,7 +1,7 @@
 // A save that all ranks make together: the first ranks write a shard each, the
 // chief commits, and all wait until every rank knows the outcome. The chief
-// then tidies the store (CheckpointStore::Tidy), usually while training
-// continues.
+// then retires old checkpoints (CheckpointStore::RetireOldCheckpoints), usually
+// in a task, the retirement, while training continues.
 #ifndef GAUNTLET_ENGINE_TRAIN_SAVE_COLLECTIVE_SAVE_H_
 #define GAUNTLET_ENGINE_TRAIN_SAVE_COLLECTIVE_SAVE_H_
 
@@ -29,9 +29,10 @@ namespace gauntlet {
 // digest, and the ranks compare digests after writing.
 enum class DigestTime : uint8_t { kImmediately, kInBackground };
 
-// kImmediately: a save ends once the chief has tidied the store. kInBackground:
-// it ends once it is acknowledged, and a task of the chief tidies the store.
-enum class TidyTime : uint8_t { kImmediately, kInBackground };
+// kImmediately: a save ends once the chief has retired old checkpoints.
+// kInBackground: it ends once it is acknowledged, and a task of the chief
+// retires old checkpoints.
+enum class RetirementTime : uint8_t { kImmediately, kInBackground };
 
 // A save that has begun, on one rank.
 struct SaveAttempt {
@@ -81,8 +82,8 @@ class CollectiveSave {
 
   // Saves the state. If there is no disk space, the chief removes checkpoints
   // that recovery does not need, one by one, and the save is retried after
-  // each. First waits for the task that tidies the store after the previous
-  // save, and returns its error. `before_try` is called before this wait and
+  // each. First waits for the retirement after the previous save, and returns
+  // its error. `before_try` is called before this wait and
   // before every try: the wait, and each try, may take as long as a save. With
   // `only_parameters` the checkpoint contains only the tensors of these
   // parameters (TrainState::TensorsOf); the ranks still compare the whole
@@ -96,14 +97,14 @@ class CollectiveSave {
   // - kFenced: a newer generation owns the directory. The run must stop.
   // - kUnavailable, kDeadlineExceeded: a worker is lost.
   // REQUIRES: every rank calls it at the same boundary.
-  Status Save(ResidentState& resident, TidyTime tidy_time,
+  Status Save(ResidentState& resident, RetirementTime retirement_time,
               std::span<const std::string> only_parameters = {},
               const std::function<void()>& before_try = {});
 
   // The steps of Save, in this order, for callers that do other work in
   // between. Steps with an exchange need every rank at the same boundary.
   //
-  // Waits for the task that tidies the store, as Save does. Then exchanges the
+  // Waits for the previous retirement, as Save does. Then exchanges the
   // state digests (kImmediately) and the chief's decision to begin. Does not
   // copy the state's newest values to the host.
   Result<SaveAttempt> Begin(ResidentState& resident, DigestTime digest_time);
@@ -129,16 +130,16 @@ class CollectiveSave {
   Status Refusal(const SaveAttempt& attempt);
   // True if the last save was refused; equal on all ranks.
   bool refused() const { return refused_; }
-  // On the chief: commits the save. After success, the caller must call Tidy.
-  // After a failure, Commit has removed the save's remains, and freed disk
-  // space if it had run out. Callable from any task while no other one uses the
-  // store. `times` belongs to that task.
+  // On the chief: commits the save. After success, the caller must call
+  // RetireOldCheckpoints. After a failure, Commit has removed the save's
+  // remains, and freed disk space if it had run out. Callable from any task
+  // while no other one uses the store. `times` belongs to that task.
   Status Commit(const SaveAttempt& attempt,
                 const std::vector<std::string>& reports, TimeSplit& times);
-  // On the chief, after Commit: tidies the store. Callable from any task while
-  // no other one uses the store. `times` belongs to that task.
-  Status Tidy(const SaveAttempt& attempt, TimeSplit& times) {
-    return store_->Tidy(attempt.head, &times);
+  // On the chief, after Commit. Callable from any task while no other one uses
+  // the store. `times` belongs to that task.
+  Status RetireOldCheckpoints(const SaveAttempt& attempt, TimeSplit& times) {
+    return store_->RetireOldCheckpoints(attempt.head, &times);
   }
   // On the chief: removes the remains of a failed save, emits the reason, and
   // frees disk space if it had run out.
@@ -149,28 +150,29 @@ class CollectiveSave {
   // Call on every rank once it knows that the outcome is Ok.
   void End(const SaveAttempt& attempt);
 
-  // True if a task that tidies the store was started and EndTidying or EndTask
-  // has not waited for it yet. Always false on other ranks than the chief.
-  bool has_tidy_task() const { return tidying_.is_joinable(); }
-  // True if there is such a task, and it is done or overdue, so that EndTidying
-  // does not wait.
-  bool MayEndTidying() const;
-  // True while the task runs. In contrast, has_tidy_task stays true until
-  // EndTidying or EndTask has waited for the task.
-  bool TidyTaskRuns() const { return !tidying_.is_done(); }
+  // True if a task that retires old checkpoints was started and EndRetirement
+  // or EndTask has not waited for it yet. Always false on other ranks than the
+  // chief.
+  bool has_retirement_task() const { return retirement_.is_joinable(); }
+  // True if there is such a task, and it is done or overdue, so that
+  // EndRetirement does not wait.
+  bool MayEndRetirement() const;
+  // True while the task runs. In contrast, has_retirement_task stays true until
+  // EndRetirement or EndTask has waited for the task.
+  bool RetirementRuns() const { return !retirement_.is_done(); }
   // Waits for the task, if there is one. Returns its error (kFenced or
   // kCancelled), or kDeadlineExceeded if the task exceeds the time limit of a
   // save. After an error this worker must stop.
-  Status EndTidying();
-  // Waits as EndTidying does, and returns the same errors, but emits no event
-  // if the task hangs. Called last by the training task in a lost generation.
+  Status EndRetirement();
+  // Waits as EndRetirement does, and returns the same errors, but emits no
+  // event if the task hangs. Called last by the training task in a lost
+  // generation.
   Status EndTask();
   // Waits for the task, if there is one, without a time limit.
-  void JoinTask() { tidying_.WaitUntil(kNever); }
-  // Duration of the last task that tidied the store. The chief sends it to all
-  // ranks when the next save begins, so it is equal on all ranks right after a
-  // save.
-  Duration tidy_took() const { return tidy_took_; }
+  void JoinTask() { retirement_.WaitUntil(kNever); }
+  // Duration of the last retirement. The chief sends it to all ranks when the
+  // next save begins, so it is equal on all ranks right after a save.
+  Duration retirement_took() const { return retirement_took_; }
 
   // Durations of those parts of the current save for which training waits.
   TimeSplit& times() { return times_; }
@@ -181,8 +183,8 @@ class CollectiveSave {
     uint64_t bytes = 0;
     std::vector<PartTime> background = {};
   };
-  // Emits the times of the save: immediately or, if a task tidies the store,
-  // once that task has ended.
+  // Emits the times of the save: immediately or, if a retirement runs, once
+  // that has ended.
   void EmitTimes(Ended ended, const Status& outcome);
   // Returns the saves that have ended since the last call.
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
@@ -199,8 +201,8 @@ class CollectiveSave {
 
   // On the chief: returns one line for each harmless failure of a save since
   // the last call, such as a state file that was not written or a checkpoint
-  // that was not removed. The failures of a task that tidies the store are
-  // returned once the task has ended. On other ranks: returns an empty list.
+  // that was not removed. The failures of a retirement are returned once its
+  // task has ended. On other ranks: returns an empty list.
   std::vector<std::string> TakeWarnings();
 
  private:
@@ -211,15 +213,15 @@ class CollectiveSave {
   };
   // Makes one try. Fills `bytes`, and sets `space_freed` if a retry would find
   // more disk space.
-  Status TrySave(SaveTry& tried, TidyTime tidy_time);
-  Status CommitAndTidy(const SaveAttempt& attempt,
-                       const std::vector<std::string>& reports,
-                       TidyTime tidy_time);
-  void StartTidying(const CheckpointHead& head);
-  // Emits tidied_times_, if set, with the times of the task that has ended.
-  void EmitTidiedTimes();
-  // Moves the store's warnings to `warnings_`. REQUIRES: no task is tidying, as
-  // such a task adds warnings to the store.
+  Status TrySave(SaveTry& tried, RetirementTime retirement_time);
+  Status CommitAndRetire(const SaveAttempt& attempt,
+                         const std::vector<std::string>& reports,
+                         RetirementTime retirement_time);
+  void StartRetirement(const CheckpointHead& head);
+  // Emits pending_times_, if set, with the times of the task that has ended.
+  void EmitPendingTimes();
+  // Moves the store's warnings to `warnings_`. REQUIRES: no retirement
+  // runs, as it adds warnings to the store.
   void KeepWarnings();
   void ReportTimes(LogEvent times);
   std::string NewestFinite() const;
@@ -255,18 +257,18 @@ class CollectiveSave {
   bool space_freed_ = false;  // by the chief, since the last begin
   std::string newest_finite_;
   std::vector<std::string> warnings_;  // of tasks that have ended
-  Duration tidy_took_{0};
+  Duration retirement_took_{0};
   TimeSplit times_;
   std::vector<TimedSave> timed_;
 
-  BackgroundTask tidying_;
-  uint64_t tidied_step_ = 0;  // step of the save that the task follows
+  BackgroundTask retirement_;
+  uint64_t retirement_step_ = 0;  // step of the save that the task follows
   // kSaveTimes event of that save, emitted once the task has ended.
-  std::optional<LogEvent> tidied_times_;
+  std::optional<LogEvent> pending_times_;
   // Results of the task: read only after it has ended.
-  Status tidy_status_;
-  Time tidied_at_{};
-  TimeSplit tidy_times_;
+  Status retirement_status_;
+  Time retired_at_{};
+  TimeSplit retirement_times_;
 };
 
 // Returns true if the error of a save left the run unchanged on every rank.

@@ -97,10 +97,10 @@ SpareArrays* Worker::Spare() {
   return &*parts_.spare;
 }
 
-// Returns true if a save is in flight, or a task tidies the store.
+// Returns true if a save is in flight, or a task retires old checkpoints.
 bool Worker::IsSaving() const {
   return (async_save_ && async_save_->is_in_flight()) ||
-         (save_ && save_->has_tidy_task());
+         (save_ && save_->has_retirement_task());
 }
 
 // Waits for the tasks of saves in a lost generation. After that, a save in
@@ -268,8 +268,8 @@ Status Worker::LeaveGeneration(const Status& why) {
   }
   if (formed) {
     // Other workers may arrive late: a worker in a save detects the loss only
-    // after the save, and the chief leaves only after the task that tidies the
-    // store.
+    // after the save, and the chief leaves only after its retirement of
+    // old checkpoints.
     rendezvous_deadline_ = now + options_.cluster.rendezvous_timeout;
     if (loop_carryover_ && loop_carryover_->in_save) {
       rendezvous_deadline_ += options_.cluster.save_timeout;

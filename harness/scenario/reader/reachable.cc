@@ -179,7 +179,7 @@ class Checker {
   // Returns true iff training may continue while a worker is at the site. In
   // an asynchronous save, training waits only at its begin and while the state
   // is copied. In a synchronous save, training waits until the commit, and the
-  // chief tidies after it.
+  // chief retires old checkpoints after it.
   bool IsInBackground(const FaultSite& site) const {
     const PointInfo& point = InfoOf(site.point);
     if (case_.train.checkpoint.mode != SaveMode::kSync) {

@@ -283,8 +283,8 @@ TEST_F(CheckpointStoreTest, EmitsTheEventsOfASaveInOrder) {
   EXPECT_EQ(test_.events.all.back().path, kDirectory + "/step-000000001-g1");
 }
 
-// The process dies between the commit and the tidying.
-TEST_F(CheckpointStoreTest, NextClaimTidies_WhenASaveWasOnlyCommitted) {
+// The process dies between the commit and the retirement.
+TEST_F(CheckpointStoreTest, NextClaimRetires_WhenASaveWasOnlyCommitted) {
   CheckpointStore store = Saved({1}, 1);
   const CheckpointHead head = HeadOf(2);
   const std::optional<std::string> save = *store.BeginSave(head, 1);

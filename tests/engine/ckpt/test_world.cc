@@ -120,7 +120,7 @@ Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
   }
   ASSIGN_OR_RETURN(const CheckpointRef ref,
                    store.Commit(save, head, generation, shards));
-  RETURN_IF_ERROR(store.Tidy(head));
+  RETURN_IF_ERROR(store.RetireOldCheckpoints(head));
   return ref;
 }
 

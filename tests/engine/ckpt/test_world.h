@@ -113,7 +113,7 @@ CheckpointHead HeadOf(uint64_t step);
 CheckpointStore OpenStore(World& world, int keep = 5,
                           const std::string& directory = std::string(kStore));
 
-// Makes a complete save of two shards, and tidies the store.
+// Makes a complete save of two shards, and retires old checkpoints.
 // `not_finite_since`: the first step whose state was not finite; nullopt: all
 // were.
 Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,

@@ -72,7 +72,7 @@ TEST_F(WaitUntilClaimVisibleTest, UnwritableDirectoryIsAnErrorOfTheDisk) {
 }
 
 // The file was left by a rank that died while it looked for the claim.
-TEST_F(WaitUntilClaimVisibleTest, NewClaimTidiesRemainsOfAWait) {
+TEST_F(WaitUntilClaimVisibleTest, NewClaimRemovesRemainsOfAWait) {
   Claim();
   const std::string left = "/store/gen-000002.look";
   ASSERT_TRUE(storage_.Open(left, OpenMode::kCreateTruncate).ok());

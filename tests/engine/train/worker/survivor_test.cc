@@ -77,7 +77,7 @@ Fault SlowStateFile(Duration latency) {
           .with = {.latency = latency}};
 }
 
-// The chief's task that tidies the store ends after the loss.
+// The chief's task that retires old checkpoints ends after the loss.
 TEST(SurvivorTest, ReportsASaveFinishedAfterTheLoop) {
   FaultPlan plan = kCrashOfWorkerOne;
   plan.faults.push_back(SlowStateFile(std::chrono::milliseconds(500)));

@@ -770,7 +770,8 @@ TEST(BadFilesTest, OnlyTheStateFileIsWrittenBeforeTheFirstStep) {
   }
 }
 
-// Only the chief tidies in the background. Other workers wait for the commit.
+// Only the chief retires old checkpoints in the background. Other workers wait
+// for the commit.
 TEST(BadFilesTest, OtherWorkersEndASynchronousSaveAtItsStep) {
   EXPECT_EQ(ErrorsAt("worker: 1, point: ckpt.end, step: 10"), "");
   EXPECT_THAT(ErrorsAt("worker: 1, point: ckpt.end, step: 6"),

@@ -1,5 +1,5 @@
 // The state file and retention after a synchronous save: a task of the chief
-// tidies the store while training continues.
+// retires old checkpoints while training continues.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ Fault SlowStateFile(Duration latency) {
 }
 
 // Makes the task slower than the steps until the next save.
-FaultPlan SlowTidying() {
+FaultPlan SlowRetirement() {
   return {.faults = {SlowStateFile(milliseconds(500))}};
 }
 
@@ -59,9 +59,9 @@ size_t PlaceOf(const AttemptResult& outcome, EventKind kind, uint64_t step) {
   return static_cast<size_t>(found - events.begin());
 }
 
-TEST(TidyingTest, TrainingContinuesWhileTheStateFileIsSynced) {
+TEST(RetirementTest, TrainingContinuesWhileTheStateFileIsSynced) {
   const AttemptResult outcome =
-      TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
+      TrainingFixture().Run(2, RunThatKeepsOne(), SlowRetirement());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
@@ -72,9 +72,9 @@ TEST(TidyingTest, TrainingContinuesWhileTheStateFileIsSynced) {
             PlaceOf(outcome, EventKind::kSaveBegin, 15));
 }
 
-TEST(TidyingTest, NextSave_WaitsAndReportsTheWait) {
+TEST(RetirementTest, NextSave_WaitsAndReportsTheWait) {
   const AttemptResult outcome =
-      TrainingFixture().Run(2, RunThatKeepsOne(), SlowTidying());
+      TrainingFixture().Run(2, RunThatKeepsOne(), SlowRetirement());
   const std::vector<LogEvent> times = outcome.Of(EventKind::kSaveTimes);
   ASSERT_EQ(times.size(), 5u);
   EXPECT_EQ(TimeOf(times[0].parts, TimePart::kWait), Duration::zero());
@@ -93,8 +93,8 @@ TEST(TidyingTest, NextSave_WaitsAndReportsTheWait) {
 
 // The save of step 15 waits for the task of step 10, and starts another one
 // that is still running when the chief dies.
-TEST(TidyingTest, FailureOfATaskIsReported_AlsoWhileTheNextTaskRuns) {
-  FaultPlan plan = SlowTidying();
+TEST(RetirementTest, FailureOfATaskIsReported_AlsoWhileTheNextTaskRuns) {
+  FaultPlan plan = SlowRetirement();
   plan.faults.push_back(
       {.id = "full",
        .site = {.worker = kChief, .point = Point::kStateWrite, .occurrence = 3},
@@ -110,11 +110,11 @@ TEST(TidyingTest, FailureOfATaskIsReported_AlsoWhileTheNextTaskRuns) {
   EXPECT_THAT(outcome.lines, Contains(HasSubstr("injected ENOSPC")));
 }
 
-TEST(TidyingTest, FinishedRunIsTidy_AlsoWithoutAnotherSaveAtTheEnd) {
+TEST(RetirementTest, FinishedRunHasRetired_AlsoWithoutAnotherSaveAtTheEnd) {
   TrainOptions options = RunThatKeepsOne();
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 1};
   TrainingFixture fixture;
-  const AttemptResult outcome = fixture.Run(2, options, SlowTidying());
+  const AttemptResult outcome = fixture.Run(2, options, SlowRetirement());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(6, 12, 18, 24));
@@ -143,7 +143,7 @@ void ClaimMeanwhile(TrainingFixture& fixture) {
       });
 }
 
-TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
+TEST(RetirementTest, FencedTaskStopsTheRunAtTheNextBoundary) {
   TrainingFixture fixture;
   ClaimMeanwhile(fixture);
   const AttemptResult fenced = fixture.Run(2, RunThatKeepsOne(), WaitingTask());
@@ -159,7 +159,7 @@ TEST(TidyingTest, FencedTaskStopsTheRunAtTheNextBoundary) {
 // Worker 1 is lost while the task waits. A survivor that joined another
 // generation would claim a higher number than that of the generation that owns
 // the directory.
-TEST(TidyingTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
+TEST(RetirementTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
   for (const OnLoss on_loss : {OnLoss::kLeave, OnLoss::kRejoin}) {
     TrainingFixture fixture;
     ClaimMeanwhile(fixture);
@@ -178,7 +178,7 @@ TEST(TidyingTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
 }
 
 // The third state file follows a claim and the save of step 5.
-TEST(TidyingTest, CrashedTaskLeavesAnAcknowledgedCheckpoint) {
+TEST(RetirementTest, CrashedTaskLeavesAnAcknowledgedCheckpoint) {
   for (const FaultSite& site :
        {FaultSite{.point = Point::kStateWrite, .occurrence = 3},
         FaultSite{.point = Point::kStateSync, .occurrence = 3},
@@ -202,7 +202,7 @@ TEST(TidyingTest, CrashedTaskLeavesAnAcknowledgedCheckpoint) {
 }
 
 // The hang is detected although no other save is due and heartbeats arrive.
-TEST(TidyingTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
+TEST(RetirementTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
   TrainOptions options = RunThatKeepsOne();
   options.horizon.epochs = 1000;
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 3};
@@ -224,7 +224,7 @@ TEST(TidyingTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
 // its notice, worker 1 leaves time for the state file, and trains for a part of
 // the rest. The notice comes before the first save (which it requests), while
 // the task of that save runs, after the task, and after the second save.
-TEST(TidyingTest, NoticeLeavesTimeToTidyAfterTheLastSave) {
+TEST(RetirementTest, NoticeLeavesTimeToRetireAfterTheLastSave) {
   constexpr std::chrono::seconds kGrace(12);
   TrainOptions options = RunThatKeepsOne();
   options.preemption.grace = kGrace;
@@ -248,7 +248,7 @@ TEST(TidyingTest, NoticeLeavesTimeToTidyAfterTheLastSave) {
 }
 
 // Worker 1 dies while the task of the chief runs.
-TEST(TidyingTest, SurvivorExits_OnceItsTaskHasEnded) {
+TEST(RetirementTest, SurvivorExits_OnceItsTaskHasEnded) {
   const FaultPlan plan = {.faults = {SlowStateFile(milliseconds(500)),
                                      {.id = "crash",
                                       .site = {.worker = 1, .step = 12},
