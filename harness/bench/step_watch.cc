@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include <fmt/format.h>
+#include "engine/real/storage/incarnation_file.h"
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
@@ -24,7 +24,7 @@ uint64_t StepOf(std::string_view line) {
 
 void StepWatch::FollowNewestIncarnation() {
   const auto file_of = [this](int incarnation) {
-    return events_ / fmt::format("worker-0-life-{}.jsonl", incarnation);
+    return events_ / IncarnationFileName(0, incarnation, ".jsonl");
   };
   std::error_code error;
   int newest = incarnation_;

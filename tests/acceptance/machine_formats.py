@@ -380,7 +380,7 @@ class Formats:
         call(run, "train", "--preset", "tiny", "--ckpt", "ckpt", "--trace",
              "t.json.gz", "--no-progress", env=variables)
         traces = [path.name for path in run.directory.glob("t*.json.gz")]
-        expect_equal("traces", traces, ["t-worker-0-life-1.json.gz"])
+        expect_equal("traces", traces, ["t-worker-0-incarnation-1.json.gz"])
         self.check_trace(run.directory / traces[0])
 
     def checkpoints(self, run):

@@ -46,8 +46,8 @@ def names_that_are_not_utf8_are_refused(run):
 
 
 def a_pipe_in_place_of_an_output_file_is_refused(run):
-    for flag, file in (("--events", "worker-0-life-1.jsonl"),
-                       ("--logs", "worker-0-life-1.log")):
+    for flag, file in (("--events", "worker-0-incarnation-1.jsonl"),
+                       ("--logs", "worker-0-incarnation-1.log")):
         directory = run.directory / flag[2:]
         directory.mkdir()
         os.mkfifo(directory / file)

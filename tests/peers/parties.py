@@ -91,7 +91,7 @@ class Peer:
 def _worker_events(folder, worker):
     """Yields the events of a worker's processes, in the order of the
     processes."""
-    files = sorted(folder.glob(f"worker-{worker}-life-*.jsonl"),
+    files = sorted(folder.glob(f"worker-{worker}-incarnation-*.jsonl"),
                    key=lambda file: int(file.stem.rsplit("-", 1)[1]))
     for file in files:
         for line in file.read_text().splitlines():

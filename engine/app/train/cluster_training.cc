@@ -24,6 +24,7 @@
 #include "engine/real/network/tls_credentials.h"
 #include "engine/real/process/worker_environment.h"
 #include "engine/real/real_world.h"
+#include "engine/real/storage/incarnation_file.h"
 #include "engine/train/notice/notice_watch.h"
 #include "engine/train/save/store_lock.h"
 #include <fmt/format.h>
@@ -185,8 +186,9 @@ Result<std::string> EventsFile(Storage& storage, const std::string& directory,
   if (directory.empty()) return std::string();
   const Status made = storage.MakeDirectory(directory);
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  return fmt::format("{}/worker-{}-life-{}.jsonl", directory, place.worker,
-                     place.incarnation);
+  return fmt::format(
+      "{}/{}", directory,
+      IncarnationFileName(place.worker, place.incarnation, ".jsonl"));
 }
 
 // Locks the checkpoint directory. Only the chief does so: the other workers

@@ -207,7 +207,7 @@ void AddOutputFlags(Flags& flags, TrainFlags& values) {
                "Write the run's timeline as a Chrome trace for ui.perfetto.dev "
                "at the end, compressed if the name ends in .gz. On a cluster "
                "each worker writes its own file: trace.json.gz becomes "
-               "trace-worker-1-life-2.json.gz."},
+               "trace-worker-1-incarnation-2.json.gz."},
               ReadText(command.trace_file));
   flags.Switch({"--no-progress", "", "Print no progress, only events."},
                [&command] { command.progress = ProgressChoice::kOff; });

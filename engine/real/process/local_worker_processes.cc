@@ -12,6 +12,7 @@
 #include "engine/real/posix/posix_status.h"
 #include "engine/real/process/launcher_socket.h"
 #include "engine/real/process/worker_environment.h"
+#include "engine/real/storage/incarnation_file.h"
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,9 +32,10 @@ constexpr size_t kMaxQuotedBytes = 200;
 constexpr size_t kMaxBytesAtOnce = size_t{16} * kChunkBytes;
 
 std::string IncarnationFile(const std::string& directory,
-                            const WorkerSpec& spec, std::string_view suffix) {
-  return fmt::format("{}/worker-{}-life-{}.{}", directory, spec.worker,
-                     spec.incarnation, suffix);
+                            const WorkerSpec& spec, std::string_view ending) {
+  return fmt::format(
+      "{}/{}", directory,
+      IncarnationFileName(spec.worker, spec.incarnation, ending));
 }
 
 Time Now() { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
@@ -117,10 +119,10 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   }
   add("--launcher-fd", std::to_string(kLauncherSocketDescriptor));
   if (!options_.events_directory.empty()) {
-    add("--events", IncarnationFile(options_.events_directory, spec, "jsonl"));
+    add("--events", IncarnationFile(options_.events_directory, spec, ".jsonl"));
   }
   if (!options_.logs_directory.empty()) {
-    program.log_file = IncarnationFile(options_.logs_directory, spec, "log");
+    program.log_file = IncarnationFile(options_.logs_directory, spec, ".log");
   }
   std::vector<std::string> added = options_.environment;
   added.push_back("TF_CONFIG=" + MakeTfConfig(spec.addresses, spec.rank));

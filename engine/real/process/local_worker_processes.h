@@ -20,12 +20,12 @@ namespace gauntlet {
 struct LocalWorkerOptions {
   std::string program;                 // path
   std::vector<std::string> arguments;  // "worker", "--options", FILE …
-  // Directory for the event file of each incarnation,
-  // worker-<w>-life-<l>.jsonl; empty: no events.
+  // Directory for the event file of each incarnation (IncarnationFileName with
+  // ".jsonl"); empty: no events.
   std::string events_directory;
-  // Directory for the standard output and error of each incarnation,
-  // worker-<w>-life-<l>.log; empty: their lines become progress, which
-  // this process may print.
+  // Directory for the standard output and error of each incarnation
+  // (IncarnationFileName with ".log"); empty: their lines become progress,
+  // which this process may print.
   std::string logs_directory;
   // "NAME=value", added to this process's environment; see WorkerEnvironment.
   std::vector<std::string> environment;

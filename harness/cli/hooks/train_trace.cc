@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/real/storage/event_file.h"
+#include "engine/real/storage/incarnation_file.h"
 #include "harness/record/record.h"
 #include "harness/run/files/text_file.h"
 #include "reports/trace/chrome_trace.h"
@@ -96,8 +97,9 @@ std::string TraceFileOfWorker(const std::string& file, int worker,
   const size_t dot = name.find('.', 1);
   const std::string stem = name.substr(0, dot);
   const std::string ending = dot == name.npos ? "" : name.substr(dot);
-  return path.parent_path() / fmt::format("{}-worker-{}-life-{}{}", stem,
-                                          worker, incarnation, ending);
+  return path.parent_path() /
+         fmt::format("{}-{}", stem,
+                     IncarnationFileName(worker, incarnation, ending));
 }
 
 }  // namespace gauntlet

@@ -53,7 +53,7 @@ class WorkerTrace final : public WorkerTraceWriter {
   EventMemory events_;
 };
 
-// Returns "trace-worker-1-life-2.json.gz" for "trace.json.gz".
+// Returns "trace-worker-1-incarnation-2.json.gz" for "trace.json.gz".
 std::string TraceFileOfWorker(const std::string& file, int worker,
                               int incarnation);
 

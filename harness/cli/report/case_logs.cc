@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/real/posix/folder_entries.h"
+#include "harness/run/executor/event_folder.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -32,23 +33,18 @@ LogTail ReadLog(const fs::path& file, std::string name) {
   return log;
 }
 
-// Files of a folder. The key has the one or two numbers in the name of the
-// file.
-using NumberedFiles = std::map<std::pair<int, int>, fs::path>;
-
-// Returns the files whose names match `pattern`, a format of sscanf. `name`
-// returns the name that a file with these numbers must have.
-template <typename Name>
-NumberedFiles FilesLike(const fs::path& folder, const char* pattern,
-                        const Name& name) {
-  NumberedFiles files;
+// Returns the files launch-N.json of a folder, by N.
+std::map<int, fs::path> FilesOfLaunches(const fs::path& folder) {
+  std::map<int, fs::path> files;
   std::error_code error;
   for (const auto& entry : EntriesOf(folder)) {
-    std::pair<int, int> numbers;
-    const std::string found = entry.path().filename();
-    std::sscanf(found.c_str(), pattern, &numbers.first, &numbers.second);
-    if (!entry.is_regular_file(error) || found != name(numbers)) continue;
-    files.emplace(numbers, entry.path());
+    int number = 0;
+    const std::string name = entry.path().filename();
+    std::sscanf(name.c_str(), "launch-%d", &number);
+    const bool is_launch = name == fmt::format("launch-{}.json", number);
+    if (is_launch && entry.is_regular_file(error)) {
+      files.emplace(number, entry.path());
+    }
   }
   return files;
 }
@@ -59,20 +55,14 @@ std::vector<LogTail> LogsOf(const CaseResult& result) {
   std::vector<LogTail> logs;
   if (result.directory.empty() || result.world != "real") return logs;
   const fs::path folder = result.directory;
-  const auto launch_name = [](std::pair<int, int> numbers) {
-    return fmt::format("launch-{}.json", numbers.first);
-  };
-  const auto worker_name = [](std::pair<int, int> numbers) {
-    return fmt::format("worker-{}-life-{}.log", numbers.first, numbers.second);
-  };
-  for (const auto& [numbers, file] :
-       FilesLike(folder, "launch-%d", launch_name)) {
-    logs.push_back(ReadLog(file, fmt::format("launch {}", numbers.first)));
+  for (const auto& [number, file] : FilesOfLaunches(folder)) {
+    logs.push_back(ReadLog(file, fmt::format("launch {}", number)));
   }
-  for (const auto& [numbers, file] :
-       FilesLike(folder / "logs", "worker-%d-life-%d", worker_name)) {
-    logs.push_back(ReadLog(file, fmt::format("worker {}, incarnation {}",
-                                             numbers.first, numbers.second)));
+  std::error_code error;
+  for (const auto& [key, file] : FilesOfWorkers(folder / "logs", ".log")) {
+    if (!fs::is_regular_file(file, error)) continue;
+    logs.push_back(ReadLog(
+        file, fmt::format("worker {}, incarnation {}", key.first, key.second)));
   }
   return logs;
 }

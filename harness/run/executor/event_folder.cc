@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "engine/real/posix/folder_entries.h"
+#include "engine/real/storage/incarnation_file.h"
 #include "harness/record/event_file.h"
 
 namespace gauntlet {
@@ -16,8 +17,7 @@ namespace fs = std::filesystem;
 
 // Returns the files of launchers ("launcher-1.jsonl") and those of workers.
 std::map<IncarnationKey, fs::path> FilesOfIncarnations(const fs::path& folder) {
-  std::map<IncarnationKey, fs::path> files;
-  for (const auto& [key, path] : FilesOfWorkers(folder)) files[key] = path;
+  std::map<IncarnationKey, fs::path> files = FilesOfWorkers(folder, ".jsonl");
   for (const auto& entry : EntriesOf(folder)) {
     int incarnation = 0;
     const std::string name = entry.path().filename();
@@ -72,16 +72,18 @@ FilePart ReadPart(const fs::path& file, uint64_t begin, uint64_t most_bytes) {
 
 }  // namespace
 
-std::vector<std::pair<IncarnationKey, fs::path>> FilesOfWorkers(
-    const fs::path& folder) {
-  std::vector<std::pair<IncarnationKey, fs::path>> files;
+std::map<IncarnationKey, fs::path> FilesOfWorkers(const fs::path& folder,
+                                                  std::string_view ending) {
+  std::map<IncarnationKey, fs::path> files;
   for (const auto& entry : EntriesOf(folder)) {
-    IncarnationKey key;
     const std::string name = entry.path().filename();
-    if (std::sscanf(name.c_str(), "worker-%d-life-%d", &key.first,
-                    &key.second) == 2) {
-      files.emplace_back(key, entry.path());
-    }
+    const auto key = ParseIncarnationFileName(name, ending);
+    if (!key) continue;
+    // A folder with events of an earlier version too may have two files of this
+    // incarnation.
+    const bool is_newest =
+        name == IncarnationFileName(key->first, key->second, ending);
+    if (is_newest || !files.contains(*key)) files[*key] = entry.path();
   }
   return files;
 }

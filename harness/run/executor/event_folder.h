@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,13 +15,14 @@
 
 namespace gauntlet {
 
-// Worker and incarnation of an event file: 1 and 2 for "worker-1-life-2.jsonl".
+// Worker and incarnation of a file: 1 and 2 for "worker-1-incarnation-2.jsonl".
 // For the file of a launcher, the worker is kLauncherWorker.
 using IncarnationKey = std::pair<int, int>;
 
-// Returns the workers' files in a folder, in any order.
-std::vector<std::pair<IncarnationKey, std::filesystem::path>> FilesOfWorkers(
-    const std::filesystem::path& folder);
+// Returns the workers' files with this ending in a folder. Accepts names of
+// earlier versions too (ParseIncarnationFileName).
+std::map<IncarnationKey, std::filesystem::path> FilesOfWorkers(
+    const std::filesystem::path& folder, std::string_view ending);
 
 // Returns the lengths of the files in a folder, by path.
 using FileLengths = std::map<std::filesystem::path, uint64_t>;

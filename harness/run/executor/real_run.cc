@@ -258,8 +258,10 @@ Status RealRun::RunEarlier() {
 
 int RealRun::IncarnationsSoFar() const {
   int incarnations = 0;
-  for (const char* folder : {"events", "logs"}) {
-    for (const auto& [key, path] : FilesOfWorkers(directory_ / folder)) {
+  for (const auto& [folder, ending] :
+       {std::pair("events", ".jsonl"), std::pair("logs", ".log")}) {
+    for (const auto& [key, path] :
+         FilesOfWorkers(directory_ / folder, ending)) {
       incarnations = std::max(incarnations, key.second);
     }
   }
@@ -355,7 +357,7 @@ Status RealRun::CollectLauncher(int first_incarnation, LauncherRun& run) {
 // an event counts too: it has a log.
 Status RealRun::CollectIncarnations() {
   std::map<IncarnationKey, IncarnationEvents> incarnations;
-  for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs")) {
+  for (const auto& [key, path] : FilesOfWorkers(directory_ / "logs", ".log")) {
     incarnations[key] = {
         .worker = key.first, .number = key.second, .events = {}};
     const std::string log = ReadTextFile(path);
@@ -364,7 +366,8 @@ Status RealRun::CollectIncarnations() {
     }
     log_.disk_full = log_.disk_full || ReportsFullDisk(log);
   }
-  for (const auto& [key, path] : FilesOfWorkers(directory_ / "events")) {
+  for (const auto& [key, path] :
+       FilesOfWorkers(directory_ / "events", ".jsonl")) {
     incarnations[key] = {
         .worker = key.first, .number = key.second, .events = {}};
     const std::string text = ReadTextFile(path);

@@ -33,29 +33,30 @@ class StepWatchTest : public testing::Test {
 TEST_F(StepWatchTest, NoFileIsNoStep) { EXPECT_EQ(watch_.Look(), 0u); }
 
 TEST_F(StepWatchTest, FollowsFileAsItGrows) {
-  Append("worker-0-life-1.jsonl", "{\"kind\":\"header\"}\n");
+  Append("worker-0-incarnation-1.jsonl", "{\"kind\":\"header\"}\n");
   EXPECT_EQ(watch_.Look(), 0u);
-  Append("worker-0-life-1.jsonl", Step(1) + Step(2));
+  Append("worker-0-incarnation-1.jsonl", Step(1) + Step(2));
   EXPECT_EQ(watch_.Look(), 2u);
-  Append("worker-0-life-1.jsonl", "{\"kind\":\"save_begin\",\"step\":9}\n");
+  Append("worker-0-incarnation-1.jsonl",
+         "{\"kind\":\"save_begin\",\"step\":9}\n");
   EXPECT_EQ(watch_.Look(), 2u);
 }
 
 TEST_F(StepWatchTest, WaitsForEndOfLine) {
   const std::string line = Step(5);
-  Append("worker-0-life-1.jsonl", Step(4) + line.substr(0, 20));
+  Append("worker-0-incarnation-1.jsonl", Step(4) + line.substr(0, 20));
   EXPECT_EQ(watch_.Look(), 4u);
-  Append("worker-0-life-1.jsonl", line.substr(20));
+  Append("worker-0-incarnation-1.jsonl", line.substr(20));
   EXPECT_EQ(watch_.Look(), 5u);
 }
 
 TEST_F(StepWatchTest, TakesChiefOfNewestIncarnation) {
-  Append("worker-0-life-1.jsonl", Step(40));
-  Append("worker-1-life-1.jsonl", Step(41));
+  Append("worker-0-incarnation-1.jsonl", Step(40));
+  Append("worker-1-incarnation-1.jsonl", Step(41));
   EXPECT_EQ(watch_.Look(), 40u);
-  Append("worker-0-life-2.jsonl", "");
+  Append("worker-0-incarnation-2.jsonl", "");
   EXPECT_EQ(watch_.Look(), 0u);
-  Append("worker-0-life-2.jsonl", Step(31));
+  Append("worker-0-incarnation-2.jsonl", Step(31));
   EXPECT_EQ(watch_.Look(), 31u);
 }
 

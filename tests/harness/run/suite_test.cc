@@ -56,9 +56,9 @@ class SuiteTest : public testing::Test {
         << "#!/bin/sh\n"
            "echo '{\"kind\":\"header\",\"schema\":"
            "\"gauntlet.events/v2\",\"worker\":0,\"incarnation\":1}' > "
-           "$7/worker-0-life-1.jsonl\n"
+           "$7/worker-0-incarnation-1.jsonl\n"
            "echo '{\"kind\":\"worker_started\",\"t_ns\":1}' >> "
-           "$7/worker-0-life-1.jsonl\n"
+           "$7/worker-0-incarnation-1.jsonl\n"
            "exit 7\n";
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     options_.program = program;

@@ -183,10 +183,11 @@ TEST(LocalWorkerProcessesTest, PassesPlaceAndFilesToTheWorker) {
   options.environment = {"ADDED=yes"};
   EXPECT_THAT(NoticesOf(options), ElementsAre("exit 0/0"));
   unsetenv("SLURM_PROCID");
-  const std::string log = TextOf(scratch / "worker-1-life-2.log");
-  EXPECT_THAT(log, HasSubstr("--worker 1 --life 2 --launch 3 then here "
-                             "--claimed 4 --launcher-fd 3 "
-                             "--events /events/worker-1-life-2.jsonl\n"));
+  const std::string log = TextOf(scratch / "worker-1-incarnation-2.log");
+  EXPECT_THAT(log,
+              HasSubstr("--worker 1 --life 2 --launch 3 then here "
+                        "--claimed 4 --launcher-fd 3 "
+                        "--events /events/worker-1-incarnation-2.jsonl\n"));
   EXPECT_THAT(log, HasSubstr("ADDED=yes\n"));
   EXPECT_THAT(log, HasSubstr("TF_CONFIG={\"cluster\":{\"worker\":["
                              "\"127.0.0.1:5000\",\"127.0.0.1:5001\"]},"
@@ -208,7 +209,7 @@ TEST(LocalWorkerProcessesTest, TokenIsInTheEnvironmentAndInNoArgument) {
   ASSERT_TRUE(workers.Start(spec).ok());
   unsetenv("GAUNTLET_JOB_TOKEN");
   EXPECT_THAT(NoticesOf(workers), ElementsAre("exit 0/0"));
-  const std::string log = TextOf(scratch / "worker-1-life-2.log");
+  const std::string log = TextOf(scratch / "worker-1-incarnation-2.log");
   const size_t environment = log.find("\n\n");
   EXPECT_EQ(log.substr(0, environment).find(text), std::string::npos);
   EXPECT_THAT(log.substr(environment),

@@ -14,9 +14,9 @@ using testing::IsEmpty;
 
 TEST(TrainTraceTest, WorkersOfAClusterHaveFilesOfTheirOwn) {
   EXPECT_EQ(TraceFileOfWorker("a/trace.json.gz", 1, 2),
-            "a/trace-worker-1-life-2.json.gz");
-  EXPECT_EQ(TraceFileOfWorker("trace", 0, 1), "trace-worker-0-life-1");
-  EXPECT_EQ(TraceFileOfWorker(".t.gz", 0, 1), ".t-worker-0-life-1.gz");
+            "a/trace-worker-1-incarnation-2.json.gz");
+  EXPECT_EQ(TraceFileOfWorker("trace", 0, 1), "trace-worker-0-incarnation-1");
+  EXPECT_EQ(TraceFileOfWorker(".t.gz", 0, 1), ".t-worker-0-incarnation-1.gz");
 }
 
 TEST(TrainTraceTest, FileOnFullDisk_IsAnError) {

@@ -19,9 +19,11 @@ class EventFolderTest : public testing::Test {
   EventFolderTest() { fs::create_directories(folder_); }
   ~EventFolderTest() override { fs::remove_all(folder_); }
 
-  // Appends a header and the steps `first` to `last` to the file of worker 1.
-  void Append(int first, int last) {
-    std::ofstream file(folder_ / "worker-1-life-2.jsonl", std::ios::app);
+  // Appends a header and the steps `first` to `last` to the file, one of worker
+  // 1.
+  void Append(int first, int last,
+              const char* name = "worker-1-incarnation-2.jsonl") {
+    std::ofstream file(folder_ / name, std::ios::app);
     file << R"({"kind":"header","schema":"gauntlet.events/v2",)"
          << R"("worker":1,"incarnation":2})"
          << "\n";
@@ -63,6 +65,34 @@ TEST_F(EventFolderTest, ReadsTheNewestEvents_IfAllAreTooMany) {
   EXPECT_THAT(steps, testing::ElementsAre(998, 999, 1000));
 }
 
+TEST_F(EventFolderTest, FileOfAnEarlierVersionIsRead) {
+  Append(1, 3, "worker-1-life-2.jsonl");
+  EXPECT_THAT(Steps({}, 10'000, 0), testing::ElementsAre(1, 2, 3));
+}
+
+// Another run of this version wrote to the folder of a run of an earlier one.
+TEST_F(EventFolderTest, FileOfThisVersionIsRead_IfThereAreTwo) {
+  Append(1, 3, "worker-1-life-2.jsonl");
+  Append(7, 8);
+  EXPECT_THAT(Steps({}, 10'000, 0), testing::ElementsAre(7, 8));
+}
+
+TEST_F(EventFolderTest, FindsFilesByTheirEnding) {
+  for (const char* name :
+       {"worker-0-incarnation-1.log", "worker-0-incarnation-1.jsonl",
+        "worker-3-life-12.log", "launch-1.json", "worker-0-notes.log"}) {
+    std::ofstream(folder_ / name) << "x";
+  }
+  std::vector<std::string> logs;
+  for (const auto& [key, path] : FilesOfWorkers(folder_, ".log")) {
+    logs.push_back(fmt::format("{} {} {}", key.first, key.second,
+                               path.filename().string()));
+  }
+  EXPECT_THAT(logs, testing::ElementsAre("0 1 worker-0-incarnation-1.log",
+                                         "3 12 worker-3-life-12.log"));
+  EXPECT_EQ(FilesOfWorkers(folder_, ".jsonl").size(), 1u);
+}
+
 TEST_F(EventFolderTest, LaunchersComeFirst) {
   Append(1, 1);
   std::ofstream(folder_ / "launcher-1.jsonl")
@@ -76,7 +106,7 @@ TEST_F(EventFolderTest, LaunchersComeFirst) {
 }
 
 TEST_F(EventFolderTest, ProcessWithoutAWholeLine_IsLeftOut) {
-  std::ofstream(folder_ / "worker-0-life-1.jsonl") << R"({"kind":"hea)";
+  std::ofstream(folder_ / "worker-0-incarnation-1.jsonl") << R"({"kind":"hea)";
   const Result<FolderEvents> events = ReadEventFolder(folder_, {}, 10'000);
   ASSERT_TRUE(events.ok());
   EXPECT_TRUE(events->incarnations.empty());

@@ -35,7 +35,7 @@ life=${3##*-}
 life=${life%.json}
 dir=$(dirname "$events")
 event() {
-  file=$events/worker-0-life-$1.jsonl
+  file=$events/worker-0-incarnation-$1.jsonl
   if [ ! -e "$file" ]; then
     echo '{"kind":"header","schema":"gauntlet.events/v2","worker":0,"incarnation":'$1'}' > "$file"
   fi
@@ -69,7 +69,7 @@ class RealRunTest : public testing::Test {
 // The process leaves only a log file, without any event.
 TEST_F(RealRunTest, IncarnationWithoutAMessageCounts) {
   const RunLog log =
-      Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
+      Run("touch $9/worker-0-incarnation-1.log $9/worker-1-incarnation-1.log\n"
           "event 1 worker_started\nevent 1 worker_exited");
   ASSERT_THAT(log.incarnations, SizeIs(2)) << log.harness_error;
   EXPECT_THAT(log.incarnations[0].events, SizeIs(2));
@@ -212,13 +212,15 @@ TEST_F(RealRunTest, WorkersMayPrintAnything) {
 }
 
 TEST_F(RealRunTest, InvalidEventFile_IsAnErrorOfTheHarness) {
-  const RunLog log = Run(
-      "echo '{\"kind\":\"nonsense\"}' > $events/worker-0-life-1.jsonl; exit 0");
-  EXPECT_THAT(log.harness_error, HasSubstr("worker-0-life-1.jsonl:1: "));
+  const RunLog log =
+      Run("echo '{\"kind\":\"nonsense\"}' > "
+          "$events/worker-0-incarnation-1.jsonl; exit 0");
+  EXPECT_THAT(log.harness_error, HasSubstr("worker-0-incarnation-1.jsonl:1: "));
 }
 
 TEST_F(RealRunTest, IncarnationKilledBeforeItsFirstLineCounts) {
-  const RunLog log = Run("printf '{\"ki' > $events/worker-0-life-1.jsonl");
+  const RunLog log =
+      Run("printf '{\"ki' > $events/worker-0-incarnation-1.jsonl");
   EXPECT_EQ(log.harness_error, "");
   ASSERT_THAT(log.incarnations, SizeIs(1));
   EXPECT_THAT(log.incarnations[0].events, IsEmpty());
