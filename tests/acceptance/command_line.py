@@ -23,7 +23,8 @@ CRASH = """{"format": "gauntlet-plan-v3", "seed": 1, "bugs": [], "faults": [
                          "point": "step.end"}, "do": "crash"}]}"""
 # Matches every incarnation: the crash repeats unless its first occurrence is
 # recorded.
-CRASH_OF_ANY_LIFE = CRASH.replace('"incarnation": 1', '"incarnation": "any"')
+CRASH_OF_ANY_INCARNATION = CRASH.replace('"incarnation": 1',
+                                         '"incarnation": "any"')
 SMALL = ("--epochs", "1", "--replicas", "2", "--save-every", "4")
 SOON_S = 10  # about a second on an idle machine
 
@@ -54,7 +55,7 @@ def plan_injects_in_each_run(run):
     temporary = run.directory / "tmp"
     plans.mkdir()
     temporary.mkdir()
-    (plans / "p.json").write_text(CRASH_OF_ANY_LIFE)
+    (plans / "p.json").write_text(CRASH_OF_ANY_INCARNATION)
     for attempt in (1, 2):
         done = gauntlet(run, "train", *SMALL, "--ckpt", f"ckpt-{attempt}",
                         "--plan", plans / "p.json", "--json", "--no-progress",
@@ -69,7 +70,7 @@ def plan_injects_in_each_run(run):
 
 def plan_state_is_kept_where_configured(run):
     """A plan injects its faults once in two runs that share --plan-state."""
-    (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
+    (run.directory / "p.json").write_text(CRASH_OF_ANY_INCARNATION)
     for attempt, restarts in ((1, 1), (2, 0)):
         done = gauntlet(run, "train", *SMALL, "--ckpt", f"ckpt-{attempt}",
                         "--plan", "p.json", "--plan-state", "fired",
@@ -450,7 +451,7 @@ def closed_streams_stay_closed(run):
 
 def who_does_not_restart_says_start_again(run):
     """Exits with 75, as in a cluster: a scheduler may start the job again."""
-    (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
+    (run.directory / "p.json").write_text(CRASH_OF_ANY_INCARNATION)
     for never in (("--restart", "none"), ("--max-restarts", 0)):
         done = gauntlet(run, "train", *SMALL[:4], *never, "--plan", "p.json",
                         "--no-progress")

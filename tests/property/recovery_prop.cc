@@ -56,7 +56,7 @@ std::string Describe(const FaultPlan& plan, const PlanRun& run) {
   for (const IncarnationEvents& incarnation : record.incarnations) {
     if (incarnation.events.empty()) continue;
     const RecordEvent& last = incarnation.events.back();
-    text += fmt::format("\n  worker {} life {} last: {} {} {}",
+    text += fmt::format("\n  worker {} incarnation {} last: {} {} {}",
                         incarnation.worker, incarnation.number,
                         RecordKindName(last.kind), last.count, last.detail);
   }

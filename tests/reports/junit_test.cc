@@ -39,11 +39,11 @@ constexpr char kGolden[] = R"xml(<?xml version="1.0" encoding="UTF-8"?>
       <error message="full never fired: errno any at ckpt.begin" type="no-verdict"></error>
     </testcase>
     <testcase name="torn-manifest (real)" classname="torn-manifest" time="2.200" file="scenarios/torn.yaml" line="12">
-      <failure message="trajectory: after step 51 (worker 1, life 2): state aa, expected bb; also restarts" type="invariant">cause: the state loaded at step 50 differs: tensor rng/key
-trajectory (state-digest): after step 51 (worker 1, life 2): state aa, expected bb
+      <failure message="trajectory: after step 51 (worker 1, incarnation 2): state aa, expected bb; also restarts" type="invariant">cause: the state loaded at step 50 differs: tensor rng/key
+trajectory (state-digest): after step 51 (worker 1, incarnation 2): state aa, expected bb
 restarts: expected exactly 1, found 2
-worker 0, life 1  step 50  tear: torn_write
-worker 0, life 2  resumed from step 50
+worker 0, incarnation 1  step 50  tear: torn_write
+worker 0, incarnation 2  resumed from step 50
 </failure>
       <system-out>replay: gauntlet replay 7f3a/torn-manifest
 [[ATTACHMENT|/runs/7f3a/timeline.json.gz]]

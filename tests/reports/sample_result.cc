@@ -60,12 +60,12 @@ CaseResult Failed() {
                       .instances = 300,
                       .violations = 7,
                       .findings = {{"trajectory", "state-digest",
-                                    "after step 51 (worker 1, life 2): "
+                                    "after step 51 (worker 1, incarnation 2): "
                                     "state aa, expected bb"}}}},
       .broken_expectations = {{"expectation", "restarts",
                                "restarts: expected exactly 1, found 2"}},
-      .timeline = {"worker 0, life 1  step 50  tear: torn_write",
-                   "worker 0, life 2  resumed from step 50"}};
+      .timeline = {"worker 0, incarnation 1  step 50  tear: torn_write",
+                   "worker 0, incarnation 2  resumed from step 50"}};
   return {.name = "torn-manifest",
           .scenario = "torn-manifest",
           .file = "scenarios/torn.yaml",

@@ -28,16 +28,16 @@ constexpr char kGolden[] =
 PASS         real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed from step 50, 1 step recomputed
 SKIP         sim  gpu-reset                         needs a GPU, found 0
 INCONCLUSIVE sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
-FAIL         real torn-manifest               2.2s  trajectory: after step 51 (worker 1, life 2): state aa, expected bb; also restarts
+FAIL         real torn-manifest               2.2s  trajectory: after step 51 (worker 1, incarnation 2): state aa, expected bb; also restarts
 
 INCONCLUSIVE disk-full (sim)   scenarios/torn.yaml:30
   reason    full never fired: errno any at ckpt.begin
 
 FAIL torn-manifest (real)   scenarios/torn.yaml:12
   cause     the state loaded at step 50 differs: tensor rng/key
-  events    worker 0, life 1  step 50  tear: torn_write
-            worker 0, life 2  resumed from step 50
-  broken    trajectory (state-digest): after step 51 (worker 1, life 2): state aa, expected bb
+  events    worker 0, incarnation 1  step 50  tear: torn_write
+            worker 0, incarnation 2  resumed from step 50
+  broken    trajectory (state-digest): after step 51 (worker 1, incarnation 2): state aa, expected bb
             trajectory: 6 more violations
             trajectory follows: each later state and loss is computed from what differs
   expected  restarts: expected exactly 1, found 2
@@ -264,14 +264,14 @@ TEST(TerminalTest, FailureIsWrappedAtSpaces_AndItsCommandIsNot) {
 )"));
   EXPECT_THAT(RenderFailure(result, Colour::kOff, 40), HasSubstr(R"(
   events
-    worker 0, life 1  step 50  tear:
-      torn_write
-    worker 0, life 2  resumed from
-      step 50
+    worker 0, incarnation 1  step 50
+      tear: torn_write
+    worker 0, incarnation 2  resumed
+      from step 50
   broken
     trajectory (state-digest): after
-      step 51 (worker 1, life 2): state
-      aa, expected bb
+      step 51 (worker 1, incarnation 2):
+      state aa, expected bb
     trajectory: 6 more violations
     trajectory follows: each later
       state and loss is computed from

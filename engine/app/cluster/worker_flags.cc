@@ -17,7 +17,7 @@ Result<AppCommand> ParseWorker(const VerbArguments& verb) {
               ReadText(command.options_file));
   flags.Value({"--worker", "N", "Identity across restarts (the rank)."},
               ReadWhole(command.worker, 0, kMaxReplicas - 1));
-  flags.Value({"--life", "N", "Number of the incarnation, from 1 (1)."},
+  flags.Value({"--incarnation", "N", "Number of the incarnation, from 1 (1)."},
               ReadWhole(command.incarnation, 1, 1'000'000));
   flags.Value({"--events", "FILE", "Write events there."},
               ReadText(command.events_file));

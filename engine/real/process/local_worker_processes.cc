@@ -111,7 +111,7 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
     program.arguments.push_back(std::move(value));
   };
   add("--worker", std::to_string(spec.worker));
-  add("--life", std::to_string(spec.incarnation));
+  add("--incarnation", std::to_string(spec.incarnation));
   if (!spec.launch_hold.launch.empty())
     add("--launch", spec.launch_hold.launch);
   if (spec.launch_hold.claimed > 0) {

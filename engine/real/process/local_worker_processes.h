@@ -33,7 +33,7 @@ struct LocalWorkerOptions {
   std::vector<int> kept_descriptors;
 };
 
-// Each worker is `program arguments… --worker W --life L --launcher-fd 3
+// Each worker is `program arguments… --worker W --incarnation I --launcher-fd 3
 // [--events FILE]` with its place in TF_CONFIG. It has a process group of its
 // own, so that a Ctrl-C at the terminal reaches only this process. Notices are
 // held until the worker is ready for them (HoldSignals). It inherits the locks

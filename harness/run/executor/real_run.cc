@@ -101,7 +101,7 @@ ProcessOfRun DescribeProcess(const std::string& number,
   if (role == "worker") {
     name =
         fmt::format("worker {}, incarnation {}", ValueOf("--worker", arguments),
-                    ValueOf("--life", arguments));
+                    ValueOf("--incarnation", arguments));
   } else if (role == "launch") {
     name = "the launcher";
   }

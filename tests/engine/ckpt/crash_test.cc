@@ -17,14 +17,14 @@ constexpr uint64_t kSteps = 4;
 // ends at any other error.
 enum class End { kKeep, kDelete };
 
-struct Life {
+struct IncarnationProgress {
   uint64_t begun = 0;         // newest step whose save began
   uint64_t acknowledged = 0;  // newest step acknowledged, or 0
   bool deleting = false;
 };
 
-Life Live(TestWorld& test, int keep, End end) {
-  Life incarnation;
+IncarnationProgress RunIncarnation(TestWorld& test, int keep, End end) {
+  IncarnationProgress incarnation;
   const auto run = [&]() -> Status {
     ASSIGN_OR_RETURN(
         CheckpointStore store,
@@ -54,7 +54,8 @@ Life Live(TestWorld& test, int keep, End end) {
   return incarnation;
 }
 
-void ExpectRecovery(const Life& incarnation, MemoryStorage& storage) {
+void ExpectRecovery(const IncarnationProgress& incarnation,
+                    MemoryStorage& storage) {
   TestWorld next(storage);
   const Recovered recovered = Recover(next.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
@@ -114,7 +115,7 @@ void SweepCrashes(const Arm& arm) {
         storage.SetContents(crash.start);
         TestWorld test(storage);
         const auto chances = arm(n, storage, test);
-        Life incarnation = Live(test, crash.keep, end);
+        IncarnationProgress incarnation = RunIncarnation(test, crash.keep, end);
         incarnation.acknowledged =
             std::max(incarnation.acknowledged, crash.acknowledged);
         storage.gate = nullptr;

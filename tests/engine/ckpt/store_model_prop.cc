@@ -88,7 +88,7 @@ void LiveOnce(const PlannedProcess& incarnation, MemoryStorage& storage,
 }
 
 TEST(StoreModelTest, FindsTheNewestAcknowledgedSaveAfterAnyIncarnations) {
-  EXPECT_TRUE(rc::check("lives", [] {
+  EXPECT_TRUE(rc::check("incarnations", [] {
     const auto incarnations =
         *rc::gen::container<std::vector<PlannedProcess>>(AnyIncarnation());
     MemoryStorage storage;

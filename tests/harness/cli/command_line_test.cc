@@ -911,7 +911,7 @@ TEST(CommandLineTest, BehindTwoDashesNothingIsAnOption) {
 
 TEST(CommandLineTest, WorkerTakesTheOptionsOfTheLauncher) {
   const auto command = Parsed<WorkerCommand>(
-      {"worker", "--options", "o.json", "--worker", "1", "--life", "2",
+      {"worker", "--options", "o.json", "--worker", "1", "--incarnation", "2",
        "--launcher-fd", "3", "--events", "e.jsonl"});
   EXPECT_EQ(command.options_file, "o.json");
   EXPECT_EQ(command.worker, 1);

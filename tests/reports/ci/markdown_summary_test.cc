@@ -42,7 +42,7 @@ TEST(MarkdownSummaryTest, HasCountsCausesAndTheReplayCommand) {
                       "step 50 differs: tensor rng/key |\n"),
             HasSubstr("| INCONCLUSIVE | <code>disk-full</code>"),
             HasSubstr("<pre>gauntlet replay 7f3a/torn-manifest\n</pre>"),
-            HasSubstr("worker 0, life 2  resumed from step 50"),
+            HasSubstr("worker 0, incarnation 2  resumed from step 50"),
             Not(HasSubstr("gpu-reset"))));
 }
 

@@ -275,10 +275,11 @@ TEST(CaseTableTest, HasARowPerCase) {
   EXPECT_EQ(failed[1], 0);
   EXPECT_EQ(data["texts"][failed[2].get<size_t>()], "real");
   EXPECT_EQ(failed[6], 2200);
-  EXPECT_EQ(data["texts"][failed[7].get<size_t>()],
-            "trajectory: after step 51 (worker 1, life 2): state aa, expected "
-            "bb; also restarts; cause: the state loaded at step 50 differs: "
-            "tensor rng/key");
+  EXPECT_EQ(
+      data["texts"][failed[7].get<size_t>()],
+      "trajectory: after step 51 (worker 1, incarnation 2): state aa, expected "
+      "bb; also restarts; cause: the state loaded at step 50 differs: "
+      "tensor rng/key");
   EXPECT_EQ(failed[8], 3);
   EXPECT_EQ(data["rows"][2][8], -1);
   EXPECT_THAT(table.html, HasSubstr("<a href=\"#case-3\">torn-manifest</a>"));
@@ -415,9 +416,8 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
   const std::string html =
       RenderCaseSection(failed, SampleRecord(), {.id = "case-3"});
   for (const char* part :
-       {"<p class=\"cause\">Failed: after step 51 (worker 1, life 2): state "
-        "aa, "
-        "expected bb (trajectory); also restarts.</p>",
+       {"<p class=\"cause\">Failed: after step 51 (worker 1, incarnation 2): "
+        "state aa, expected bb (trajectory); also restarts.</p>",
         "<h4>Failed checks</h4>", "<code>trajectory</code> 7 violations</dt>",
         "6 more are counted; their texts are not kept",
         "<h4>Unmet expectations</h4>", "restarts: expected exactly 1, found 2",
@@ -425,7 +425,7 @@ TEST(CaseSectionTest, FailureHasCauseChecksAndCommand) {
         "<span class=\"muted\">(point step.end: after the optimizer&#39;s "
         "update)</span>",
         "<code>gauntlet replay 7f3a/torn-manifest</code>",
-        "<li>worker 0, life 2  resumed from step 50</li>", "<figure"}) {
+        "<li>worker 0, incarnation 2  resumed from step 50</li>", "<figure"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_LT(html.find("class=\"cause\""), html.find("<figure"));

@@ -185,7 +185,7 @@ TEST(LocalWorkerProcessesTest, PassesPlaceAndFilesToTheWorker) {
   unsetenv("SLURM_PROCID");
   const std::string log = TextOf(scratch / "worker-1-incarnation-2.log");
   EXPECT_THAT(log,
-              HasSubstr("--worker 1 --life 2 --launch 3 then here "
+              HasSubstr("--worker 1 --incarnation 2 --launch 3 then here "
                         "--claimed 4 --launcher-fd 3 "
                         "--events /events/worker-1-incarnation-2.jsonl\n"));
   EXPECT_THAT(log, HasSubstr("ADDED=yes\n"));

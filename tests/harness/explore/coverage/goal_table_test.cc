@@ -33,7 +33,7 @@ RecordEvent Fired(Point point, std::string fault = "fault") {
 
 // Returns an incarnation whose events are 1 ms apart. Their generation has the
 // incarnation's number. The next incarnation begins a second later.
-IncarnationEvents Life(int worker, int incarnation, Events events) {
+IncarnationEvents Incarnation(int worker, int incarnation, Events events) {
   for (size_t i = 0; i < events.size(); ++i) {
     events[i].t_ns = incarnation * int64_t{1'000'000'000} +
                      static_cast<int64_t>(i + 1) * 1'000'000;
@@ -63,7 +63,7 @@ Record With(RecordFault fault, std::vector<IncarnationEvents> incarnations) {
 // Returns a run in which worker 0 dies of the fault at that point.
 Record Died(const char* kind, Point point, int incarnation, Events events) {
   events.push_back(Fired(point));
-  return With({.kind = kind}, {Life(0, incarnation, std::move(events))});
+  return With({.kind = kind}, {Incarnation(0, incarnation, std::move(events))});
 }
 
 Record Noticed(Point point, int incarnation, Events events) {
@@ -102,25 +102,26 @@ void PrintTo(const GoalCase& one, std::ostream* out) { *out << one.goal; }
 
 Record HangNoticed() {
   return With({.kind = "hang"},
-              {Life(1, 1, {kState, Fired(Point::kStepBegin)}),
-               Life(0, 1, {kState, kState, {.kind = K::kWorkerLost}})});
+              {Incarnation(1, 1, {kState, Fired(Point::kStepBegin)}),
+               Incarnation(0, 1, {kState, kState, {.kind = K::kWorkerLost}})});
 }
 
 Record TwoFaults(const char* kind, int second_worker, int second_incarnation) {
-  Record record = With({.kind = kind},
-                       {Life(0, 1, {kState, Fired(Point::kStepBegin)}),
-                        Life(second_worker, second_incarnation,
-                             {kState, Fired(Point::kStepBegin, "second")})});
+  Record record =
+      With({.kind = kind},
+           {Incarnation(0, 1, {kState, Fired(Point::kStepBegin)}),
+            Incarnation(second_worker, second_incarnation,
+                        {kState, Fired(Point::kStepBegin, "second")})});
   record.faults.push_back({.id = "second", .kind = kind});
   return record;
 }
 
 Record ThreeFaults() {
-  Record record =
-      With({.kind = "slow"},
-           {Life(0, 1,
-                 {Fired(Point::kStepBegin), Fired(Point::kStepEnd, "second"),
-                  Fired(Point::kStepEnd, "third")})});
+  Record record = With(
+      {.kind = "slow"},
+      {Incarnation(0, 1,
+                   {Fired(Point::kStepBegin), Fired(Point::kStepEnd, "second"),
+                    Fired(Point::kStepEnd, "third")})});
   record.faults.push_back({.id = "second", .kind = "slow"});
   record.faults.push_back({.id = "third", .kind = "slow"});
   return record;
@@ -180,8 +181,9 @@ const GoalCase kDeaths[] = {
     {"hang-detected", HangNoticed(),
      [](Record& r) { AddEvent(r, {.kind = K::kWorkerExited}); }},
     {"resumed-after-pause",
-     With({.kind = "hang"},
-          {Life(0, 1, {Fired(Point::kStepEnd), {.kind = K::kFinished}})}),
+     With(
+         {.kind = "hang"},
+         {Incarnation(0, 1, {Fired(Point::kStepEnd), {.kind = K::kFinished}})}),
      SwapFirstTwo},
     {"three-faults", ThreeFaults(),
      [](Record& r) { r.incarnations[0].events[2].detail = "second"; }},
@@ -189,7 +191,8 @@ const GoalCase kDeaths[] = {
 
 const GoalCase kStores[] = {
     {"resumed-from-older-checkpoint",
-     RunOf({Life(0, 2, {{.kind = K::kRejected}, Resumed(2)})}), SwapFirstTwo},
+     RunOf({Incarnation(0, 2, {{.kind = K::kRejected}, Resumed(2)})}),
+     SwapFirstTwo},
     {"refused",
      [] {
        Record record = RunOf({});
@@ -198,55 +201,63 @@ const GoalCase kStores[] = {
      }(),
      [](Record& r) { r.launchers[0].exit_code = 75; }},
     {"claimed-without-a-step",
-     RunOf({Life(0, 1, {kState}), Life(0, 2, {Resumed(2)}),
-            Life(0, 3, {Resumed(2)})}),
+     RunOf({Incarnation(0, 1, {kState}), Incarnation(0, 2, {Resumed(2)}),
+            Incarnation(0, 3, {Resumed(2)})}),
      [](Record& r) {
        r.incarnations[1].events.push_back(
            {.kind = K::kStep, .generation = 2, .step = 3});
      }},
     {"resumed-from-the-same-twice",
-     RunOf({Life(0, 2, {Resumed(2)}), Life(0, 3, {Resumed(2)})}),
+     RunOf({Incarnation(0, 2, {Resumed(2)}), Incarnation(0, 3, {Resumed(2)})}),
      [](Record& r) {
        r.incarnations[1].events[0].phase = RecordPhase::kEvaluationDue;
      }},
     {"began-again-from-nothing",
-     RunOf({Life(0, 1, {kState, kSaveBegun}), Life(0, 2, {kState})}),
+     RunOf({Incarnation(0, 1, {kState, kSaveBegun}),
+            Incarnation(0, 2, {kState})}),
      [](Record& r) {
        r.incarnations[0].events[1].kind = K::kSaveAcknowledged;
      }},
     {"adopted-an-unacknowledged-save",
-     RunOf({Life(0, 1, {kState, kSaveBegun}), Life(0, 2, {Resumed(2)})}),
+     RunOf({Incarnation(0, 1, {kState, kSaveBegun}),
+            Incarnation(0, 2, {Resumed(2)})}),
      [](Record& r) {
        r.incarnations[0].events[1].kind = K::kSaveAcknowledged;
      }},
     {"saved-a-step-again",
-     RunOf({Life(0, 1, {kState, kSaved}), Life(0, 2, {kState, kSaved})}),
+     RunOf({Incarnation(0, 1, {kState, kSaved}),
+            Incarnation(0, 2, {kState, kSaved})}),
      [](Record& r) { r.incarnations[1].events[1].step = 3; }},
     {"freed-room-for-a-save",
-     RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, {.kind = K::kRetired}})}),
+     RunOf({Incarnation(0, 1,
+                        {{.kind = K::kSaveFailed}, {.kind = K::kRetired}})}),
      SwapFirstTwo},
     {"gave-up-the-last-save",
-     RunOf({Life(
+     RunOf({Incarnation(
          0, 1, {kState, {.kind = K::kWorkerExited, .step = 8, .count = 74}})}),
      [](Record& r) { r.incarnations[0].events.back().count = 75; }},
     {"save-failed-and-the-next-succeeded",
-     RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, kSaved})}), SwapFirstTwo},
+     RunOf({Incarnation(0, 1, {{.kind = K::kSaveFailed}, kSaved})}),
+     SwapFirstTwo},
     {"two-claims-raced",
-     RunOf(
-         {Life(0, 1, {{.kind = K::kWorkerStarted}, {.kind = K::kFencedOut}})}),
+     RunOf({Incarnation(
+         0, 1, {{.kind = K::kWorkerStarted}, {.kind = K::kFencedOut}})}),
      [](Record& r) { r.incarnations[0].events[0].kind = K::kGeneration; }},
     {"stale-worker-fenced",
-     RunOf({Life(0, 1, {kSaveBegun, {.kind = K::kFencedOut}})}), SwapFirstTwo},
-    {"late-commit-void", RunOf({Life(0, 1, {{.kind = K::kFencedFound}})}),
+     RunOf({Incarnation(0, 1, {kSaveBegun, {.kind = K::kFencedOut}})}),
+     SwapFirstTwo},
+    {"late-commit-void",
+     RunOf({Incarnation(0, 1, {{.kind = K::kFencedFound}})}),
      [](Record& r) { r.incarnations[0].events[0].kind = K::kFencedOut; }},
     {"load-retried",
      With({.kind = "errno"},
-          {Life(0, 2, {Fired(Point::kLoadRead), Resumed(2)})}),
+          {Incarnation(0, 2, {Fired(Point::kLoadRead), Resumed(2)})}),
      SwapFirstTwo},
     {"load-error-ended-the-incarnation",
-     With({.kind = "errno"}, {Life(0, 2,
-                                   {Fired(Point::kLoadRead),
-                                    {.kind = K::kWorkerExited, .count = 75}})}),
+     With({.kind = "errno"},
+          {Incarnation(0, 2,
+                       {Fired(Point::kLoadRead),
+                        {.kind = K::kWorkerExited, .count = 75}})}),
      [](Record& r) { r.incarnations[0].events.pop_back(); }},
     {"damaged-while-being-loaded", Died("bit_flip", Point::kLoadRead, 2, {}),
      [](Record& r) {
@@ -266,7 +277,7 @@ const GoalCase kNotices[] = {
     {"stopped-and-resumed", StoppedAndDone(),
      [](Record& r) { r.launchers[1].result.reset(); }},
     {"finished-despite-notice",
-     RunOf({Life(0, 1, {{.kind = K::kNotice}, {.kind = K::kFinished}})}),
+     RunOf({Incarnation(0, 1, {{.kind = K::kNotice}, {.kind = K::kFinished}})}),
      SwapFirstTwo},
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      [](Record& r) { AddFault(r, "crash"); }},
@@ -275,7 +286,7 @@ const GoalCase kNotices[] = {
     {"grace-too-short", Noticed(Point::kStepEnd, 1, {kState}),
      // The launcher killed this worker with the others.
      [](Record& r) {
-       r.incarnations.push_back(Life(
+       r.incarnations.push_back(Incarnation(
            1, 1, {kState, kState, {.kind = K::kWorkerExited, .count = 1}}));
      }},
 };
@@ -288,17 +299,18 @@ const RecordEvent kLeftOne = {.kind = K::kLeft};
 // Returns a run in which one of two workers is left out, and the other
 // finishes.
 Record FinishedAlone() {
-  Record record = RunOf({Life(0, 1, {kState, {.kind = K::kFinished}})});
+  Record record = RunOf({Incarnation(0, 1, {kState, {.kind = K::kFinished}})});
   record.setup = {.workers = 2, .min_workers = 1};
   return record;
 }
 
 const GoalCase kRejoins[] = {
     {"took-a-survivors-step-ahead",
-     RunOf({Life(0, 1, {kState, kLeftOne, ResumedFromMemory("from rank 1")})}),
+     RunOf({Incarnation(0, 1,
+                        {kState, kLeftOne, ResumedFromMemory("from rank 1")})}),
      [](Record& r) { r.incarnations[0].events[2].detail = "kept"; }},
     {"chief-rejoined",
-     RunOf({Life(
+     RunOf({Incarnation(
          0, 2,
          {{.kind = K::kWorkerStarted}, ResumedFromMemory("from rank 1")})}),
      [](Record& r) { r.incarnations[0].events[0].count = 1; }},
@@ -307,17 +319,18 @@ const GoalCase kRejoins[] = {
     {"died-while-rejoining", Died("crash", Point::kStateReceive, 2, {kState}),
      [](Record& r) { AddEvent(r, ResumedFromMemory("kept")); }},
     {"rejoin-resumed-from-older-checkpoint",
-     RunOf({Life(0, 1, {kState, kLeftOne}), Life(0, 2, {Resumed(2)})}),
+     RunOf({Incarnation(0, 1, {kState, kLeftOne}),
+            Incarnation(0, 2, {Resumed(2)})}),
      [](Record& r) {
        r.incarnations[1].events[0].kind = K::kResumedFromMemory;
      }},
     {"rejoined-twice",
-     RunOf({Life(
+     RunOf({Incarnation(
          0, 1,
          {ResumedFromMemory("kept"), kLeftOne, ResumedFromMemory("kept")})}),
      [](Record& r) { r.incarnations[0].events[2].kind = K::kNotice; }},
     {"lost-save-replaced",
-     RunOf({Life(0, 2, {ResumedFromMemory("kept"), kSaved})}),
+     RunOf({Incarnation(0, 2, {ResumedFromMemory("kept"), kSaved})}),
      [](Record& r) { r.incarnations[0].events[1].step = 3; }},
 };
 

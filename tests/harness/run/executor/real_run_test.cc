@@ -26,13 +26,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Start of each script. It sets `life` to the number of the incarnation, the N
-// of options-N.json, and defines the function `event LIFE KIND`, which logs an
-// event of worker 0.
+// Start of each script. It sets `incarnation` to the N of options-N.json, and
+// defines the function `event INCARNATION KIND`, which logs an event of worker
+// 0.
 constexpr char kPrelude[] = R"(#!/bin/sh
 events=$7
-life=${3##*-}
-life=${life%.json}
+incarnation=${3##*-}
+incarnation=${incarnation%.json}
 dir=$(dirname "$events")
 event() {
   file=$events/worker-0-incarnation-$1.jsonl
@@ -103,8 +103,8 @@ TEST_F(RealRunTest, OnlyTheLastLineIsTheResult) {
 }
 
 TEST_F(RealRunTest, JobThatStoppedOnANoticeIsStartedAgainAsTheNextAttempt) {
-  const RunLog log = Run(R"(event $life worker_started
-[ $life = 3 ] || { echo '{"status":"stopped","digest":"x","loss":null}'; exit 143; }
+  const RunLog log = Run(R"(event $incarnation worker_started
+[ $incarnation = 3 ] || { echo '{"status":"stopped","digest":"x","loss":null}'; exit 143; }
 )" + std::string(kDone));
   ASSERT_THAT(log.launchers, SizeIs(3));
   EXPECT_EQ(log.launchers[0].exit_code, 143);
@@ -114,8 +114,8 @@ TEST_F(RealRunTest, JobThatStoppedOnANoticeIsStartedAgainAsTheNextAttempt) {
 }
 
 TEST_F(RealRunTest, LauncherThatWasKilledIsStartedAgain) {
-  const RunLog log = Run(R"(event $life worker_started
-[ $life = 2 ] || kill -9 $$
+  const RunLog log = Run(R"(event $incarnation worker_started
+[ $incarnation = 2 ] || kill -9 $$
 )" + std::string(kDone));
   ASSERT_THAT(log.launchers, SizeIs(2));
   EXPECT_EQ(log.launchers[0].exit_code, 137);
@@ -165,7 +165,7 @@ until [ -e "$dir/runs" ]; do sleep 0.01; done
 TEST_F(RealRunTest, WorkerThatIsLeft_IsNamedAndKilled) {
   const RunLog log = Run(R"(cd "$dir"
 echo 'echo $$ > orphan; while :; do sleep 1; done' > worker
-sh worker --events "$events" --worker 1 --life 2 &
+sh worker --events "$events" --worker 1 --incarnation 2 &
 until [ -s orphan ]; do sleep 0.01; done
 )" + std::string(kDone));
   const int orphan = std::stoi(TextOf(directory_ + "/orphan"));
