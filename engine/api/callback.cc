@@ -6,11 +6,11 @@ namespace gauntlet {
 EpochMetrics MetricsOf(const History& history, size_t index) {
   EpochMetrics metrics = {
       .loss = history.loss[index],
-      .accuracy = ShareOf(history.correct[index], history.rows[index])};
-  if (index < history.val_rows.size() && history.val_rows[index] > 0) {
+      .accuracy = ShareOf(history.correct[index], history.samples[index])};
+  if (index < history.val_samples.size() && history.val_samples[index] > 0) {
     metrics.val_loss = history.val_loss[index];
     metrics.val_accuracy =
-        ShareOf(history.val_correct[index], history.val_rows[index]);
+        ShareOf(history.val_correct[index], history.val_samples[index]);
   }
   return metrics;
 }
@@ -20,7 +20,7 @@ Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor) {
       monitor == Monitor::kValLoss || monitor == Monitor::kValAccuracy;
   if (of_validation && std::isnan(metrics.val_accuracy)) {
     return InvalidArgument(
-        "monitor: expected validation rows to look at, found none");
+        "monitor: expected validation samples to look at, found none");
   }
   switch (monitor) {
     case Monitor::kLoss:

@@ -38,7 +38,7 @@ EpochMetrics MetricsOf(const History& history, size_t index);
 // Metric that a callback observes.
 enum class Monitor : uint8_t { kLoss, kAccuracy, kValLoss, kValAccuracy };
 // Returns the metric as the float that a callback stores. kInvalidArgument: the
-// metric needs validation rows, and there are none.
+// metric needs validation samples, and there are none.
 Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor);
 bool MoreIsBetter(Monitor monitor);
 std::string MonitorName(Monitor monitor);  // "val_loss"

@@ -20,9 +20,9 @@ Status CustomTraining::Build() {
   ASSIGN_OR_RETURN(data_, LoadData(world_->storage, job.data));
   RETURN_IF_ERROR(CheckCluster(job, options_.place.addresses.size()));
   ASSIGN_OR_RETURN(
-      schedule_,
-      RowSchedule::Make(job, {.rows = data_->train.rows,
-                              .rows_of_files = data_->train.rows_of_files}));
+      schedule_, SampleSchedule::Make(
+                     job, {.samples = data_->train.samples,
+                           .samples_of_files = data_->train.samples_of_files}));
   ASSIGN_OR_RETURN(
       built_, BuildJobModel(job, data_->train.shape(), data_->train.classes,
                             options_.kernels));

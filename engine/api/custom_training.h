@@ -26,7 +26,7 @@
 #include "engine/api/callback.h"
 #include "engine/cluster/session/session.h"
 #include "engine/data/dataset.h"
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/job/job.h"
 #include "engine/status.h"
 #include "engine/train/loop/job_model.h"
@@ -57,7 +57,7 @@ class CustomTraining {
   ~CustomTraining() = default;
 
   // Makes one step and returns the loss over all workers. After a restore it
-  // may be that all rows of an epoch were used but EndEpoch was not called:
+  // may be that all samples of an epoch were used but EndEpoch was not called:
   // Step then closes the epoch first. `requests` is called right before the
   // workers exchange data, and returns this worker's requests to the others
   // (notice_requests.h). After the step, agreed() has the requests of all
@@ -65,13 +65,14 @@ class CustomTraining {
   Result<float> Step(const Trainer::Requests& requests = nullptr);
   uint32_t agreed() const { return agreed_; }
 
-  // Number of steps left in this epoch; 0: its rows are used up.
+  // Number of steps left in this epoch; 0: its samples are used up.
   uint64_t steps_left() const {
     return schedule_->StepsLeft(state_->position.sample);
   }
-  // Returns true if the rows of this epoch are used up.
+  // Returns true if the samples of this epoch are used up.
   bool EpochDone() const;
-  // Evaluates the validation rows, and closes the epoch. REQUIRES: EpochDone.
+  // Evaluates the validation samples, and closes the epoch. REQUIRES:
+  // EpochDone.
   Result<EpochMetrics> EndEpoch();
 
   uint64_t step() const { return state_->position.step; }
@@ -95,7 +96,7 @@ class CustomTraining {
   Ring& ring() { return session_->ring(); }
   TrainState& state() { return *state_; }
   ResidentState& resident() { return *resident_; }
-  const RowSchedule& schedule() const { return *schedule_; }
+  const SampleSchedule& schedule() const { return *schedule_; }
   // Returns the job as JSON. `saved` names the parameters that its checkpoints
   // contain; empty: all.
   std::string JobJson(std::vector<std::string> saved = {}) const;
@@ -120,7 +121,7 @@ class CustomTraining {
   World* world_;
   CustomTrainingOptions options_;
   std::shared_ptr<const DataSplit> data_;
-  std::optional<RowSchedule> schedule_;
+  std::optional<SampleSchedule> schedule_;
   JobModel built_;
   std::optional<TrainState> state_;
   std::optional<ResidentState> resident_;  // of state_

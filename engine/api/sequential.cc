@@ -96,7 +96,7 @@ Status ErrorOf(const WorkerEnd& end, const Status& callback) {
 
 }  // namespace
 
-Sequential::Sequential(const RowShape& input, std::vector<LayerSpec> layers)
+Sequential::Sequential(const SampleShape& input, std::vector<LayerSpec> layers)
     : input_(input), model_{.layers = std::move(layers)} {}
 
 Status Sequential::Compile(const CompileOptions& options) {
@@ -192,28 +192,28 @@ void Sequential::KeepWeights(const TrainState& state) {
   begins_with_seed_ = false;
 }
 
-Status Sequential::CheckShape(const Dataset& rows) const {
-  const RowShape found = rows.shape();
+Status Sequential::CheckShape(const Dataset& data) const {
+  const SampleShape found = data.shape();
   if (found == input_) return OkStatus();
   return InvalidArgument(fmt::format(
-      "data: expected rows of {}x{}x{} as the model's input, found {}x{}x{}",
+      "data: expected samples of {}x{}x{} as the model's input, found {}x{}x{}",
       input_.height, input_.width, input_.channels, found.height, found.width,
       found.channels));
 }
 
-Result<EpochMetrics> Sequential::Evaluate(const Dataset& rows) const {
+Result<EpochMetrics> Sequential::Evaluate(const Dataset& data) const {
   CHECK(!weights_.empty(), "Evaluate before Compile");
-  RETURN_IF_ERROR(CheckShape(rows));
-  if (rows.rows == 0) {
-    return InvalidArgument("data: expected at least one row, found none");
+  RETURN_IF_ERROR(CheckShape(data));
+  if (data.samples == 0) {
+    return InvalidArgument("data: expected at least one sample, found none");
   }
   const ReplicaResult result = built_.model->Evaluate(
-      weights(), {.features = rows.features,
-                  .labels = rows.labels,
-                  .loss_scale = numerics::LossScale(rows.rows),
+      weights(), {.features = data.features,
+                  .labels = data.labels,
+                  .loss_scale = numerics::LossScale(data.samples),
                   .state = std::span(weights_).subspan(weights().size())});
   return EpochMetrics{.loss = result.loss,
-                      .accuracy = ShareOf(result.correct, rows.rows)};
+                      .accuracy = ShareOf(result.correct, data.samples)};
 }
 
 Status Sequential::SaveWeights(World& world, const std::string& path) const {

@@ -22,7 +22,7 @@
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
 #include "engine/job/layers.h"
-#include "engine/row_shape.h"
+#include "engine/sample_shape.h"
 #include "engine/status.h"
 #include "engine/train/loop/job_model.h"
 #include "engine/train/options.h"
@@ -46,7 +46,7 @@ struct FitOptions {
   uint64_t initial_epoch = 0;         // number of the first epoch, if there is
                                       // no backup
   std::optional<uint64_t> max_steps;  // number of the last step
-  int batch = 32;                     // rows per replica and step
+  int batch = 32;                     // samples per replica and step
   int replicas = 0;                   // 0: one per worker
   int accumulate = 1;                 // steps per update
   Remainder remainder = Remainder::kDrop;
@@ -87,7 +87,7 @@ struct FitResult {
 
 class Sequential {
  public:
-  Sequential(const RowShape& input, std::vector<LayerSpec> layers);
+  Sequential(const SampleShape& input, std::vector<LayerSpec> layers);
 
   // Builds the model and initializes the weights from the seed.
   // kInvalidArgument names a layer or option that cannot be used for training.
@@ -108,9 +108,10 @@ class Sequential {
   Result<FitResult> Fit(World& world, const DataSpec& data,
                         const FitOptions& options);
 
-  // Returns loss and accuracy over all rows. REQUIRES: Compile was Ok.
-  // kInvalidArgument: there are no rows, or they do not have the input's shape.
-  Result<EpochMetrics> Evaluate(const Dataset& rows) const;
+  // Returns loss and accuracy over all samples. REQUIRES: Compile was Ok.
+  // kInvalidArgument: there are no samples, or they do not have the input's
+  // shape.
+  Result<EpochMetrics> Evaluate(const Dataset& data) const;
 
   // Parameters and their values, in the order of the layers. REQUIRES: Compile
   // was Ok.
@@ -129,10 +130,10 @@ class Sequential {
 
  private:
   JobSpec JobFor(const DataSpec& data, const FitOptions& options) const;
-  Status CheckShape(const Dataset& rows) const;
+  Status CheckShape(const Dataset& data) const;
   void KeepWeights(const TrainState& state);
 
-  RowShape input_;
+  SampleShape input_;
   ModelSpec model_;
   CompileOptions compile_;
   JobModel built_;                     // set by Compile

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kImageSide = kCifar10Side;
 constexpr size_t kChannels = kCifar10Channels;
 constexpr size_t kPlane = kImageSide * kImageSide;
-constexpr size_t kRowBytes = 1 + kChannels * kPlane;
+constexpr size_t kSampleBytes = 1 + kChannels * kPlane;
 
 constexpr std::array<std::string_view, 5> kTrainFiles = {
     "data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
@@ -26,23 +26,23 @@ std::span<const std::string_view> FilesOf(DataPart part) {
   return kValidationFiles;
 }
 
-// Checks that the file contains whole rows, and at least one.
+// Checks that the file contains whole samples, and at least one.
 Status CheckSize(const std::string& path, uint64_t bytes) {
-  if (bytes > 0 && bytes % kRowBytes == 0) return OkStatus();
+  if (bytes > 0 && bytes % kSampleBytes == 0) return OkStatus();
   return MalformedData(
-      path, bytes / kRowBytes * kRowBytes,
-      fmt::format("a row of {} bytes (a label and 32 x 32 x 3 values)",
-                  kRowBytes),
-      std::to_string(bytes % kRowBytes));
+      path, bytes / kSampleBytes * kSampleBytes,
+      fmt::format("a sample of {} bytes (a label and 32 x 32 x 3 values)",
+                  kSampleBytes),
+      std::to_string(bytes % kSampleBytes));
 }
 
-Status AppendRows(const std::string& path, std::string_view bytes,
-                  RawRows& raw) {
+Status AppendSamples(const std::string& path, std::string_view bytes,
+                     RawSamples& raw) {
   RETURN_IF_ERROR(CheckSize(path, bytes.size()));
-  const size_t rows = bytes.size() / kRowBytes;
-  raw.pixels.reserve(raw.pixels.size() + rows * kChannels * kPlane);
-  for (size_t row = 0; row < rows; ++row) {
-    const size_t offset = row * kRowBytes;
+  const size_t samples = bytes.size() / kSampleBytes;
+  raw.pixels.reserve(raw.pixels.size() + samples * kChannels * kPlane);
+  for (size_t sample = 0; sample < samples; ++sample) {
+    const size_t offset = sample * kSampleBytes;
     const auto at = [&](size_t i) {
       return static_cast<uint8_t>(bytes[offset + i]);
     };
@@ -58,16 +58,17 @@ Status AppendRows(const std::string& path, std::string_view bytes,
       }
     }
   }
-  raw.rows += static_cast<uint32_t>(rows);
-  raw.rows_of_files.push_back(static_cast<uint32_t>(rows));
+  raw.samples += static_cast<uint32_t>(samples);
+  raw.samples_of_files.push_back(static_cast<uint32_t>(samples));
   return OkStatus();
 }
 
 }  // namespace
 
-Result<RawRows> ReadCifar10(Storage& storage, const std::string& directory,
-                            DataPart part) {
-  RawRows raw{.height = kImageSide, .width = kImageSide, .channels = kChannels};
+Result<RawSamples> ReadCifar10(Storage& storage, const std::string& directory,
+                               DataPart part) {
+  RawSamples raw{
+      .height = kImageSide, .width = kImageSide, .channels = kChannels};
   for (const std::string_view name : FilesOf(part)) {
     const std::string path = fmt::format("{}/{}", directory, name);
     const Result<std::string> bytes = ReadDataFile(storage, path);
@@ -77,7 +78,7 @@ Result<RawRows> ReadCifar10(Storage& storage, const std::string& directory,
                              "found none");
     }
     RETURN_IF_ERROR(bytes.status());
-    RETURN_IF_ERROR(AppendRows(path, *bytes, raw));
+    RETURN_IF_ERROR(AppendSamples(path, *bytes, raw));
   }
   return raw;
 }

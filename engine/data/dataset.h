@@ -1,4 +1,4 @@
-// Rows of features with labels, immutable once loaded.
+// Samples, which are features with a label, immutable once loaded.
 #ifndef GAUNTLET_ENGINE_DATA_DATASET_H_
 #define GAUNTLET_ENGINE_DATA_DATASET_H_
 
@@ -9,17 +9,17 @@
 
 #include "engine/digest.h"
 #include "engine/job/job.h"
-#include "engine/row_shape.h"
+#include "engine/sample_shape.h"
 #include "engine/status.h"
 #include "engine/world/storage.h"
 
 namespace gauntlet {
 
-// `features` is rows x height x width x channels, row-major float32: scaled to
-// [0, 1] if the source stores bytes, as stored if it stores floats. A label is
-// a class index below `classes`.
+// `features` is samples x height x width x channels, row-major float32: scaled
+// to [0, 1] if the source stores bytes, as stored if it stores floats. A label
+// is a class index below `classes`.
 struct Dataset {
-  uint32_t rows = 0;
+  uint32_t samples = 0;
   uint32_t height = 0;
   uint32_t width = 0;
   uint32_t channels = 1;
@@ -27,17 +27,17 @@ struct Dataset {
   uint32_t divided_by = 255;  // features = stored values / this
   std::vector<float> features;
   std::vector<uint8_t> labels;
-  // Rows of each file, in the order of the rows; empty unless the rows come
-  // from several files.
-  std::vector<uint32_t> rows_of_files;
+  // Number of samples in each file, in the order of the samples; empty unless
+  // they come from several files.
+  std::vector<uint32_t> samples_of_files;
 
-  RowShape shape() const {
+  SampleShape shape() const {
     return {.height = height, .width = width, .channels = channels};
   }
-  size_t features_per_row() const { return shape().floats(); }
+  size_t features_per_sample() const { return shape().floats(); }
 };
 
-// Returns a Dataset without rows, with shape, classes and divided_by, if the
+// Returns a Dataset without samples, with shape, classes and divided_by, if the
 // kind of data determines them; nullopt if the files determine them.
 std::optional<Dataset> DatasetWithoutFiles(const DataSpec& spec);
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "engine/check.h"
-#include "engine/data/raw_rows.h"
+#include "engine/data/raw_samples.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

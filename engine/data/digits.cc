@@ -21,15 +21,15 @@ constexpr int32_t kPixel = 16;
 
 using Canvas = std::array<uint8_t, size_t{kDigitSide} * kDigitSide>;
 
-// Random numbers of one row, consumed in the order of the calls.
-class RowRandom {
+// Random numbers of one sample, consumed in the order of the calls.
+class SampleRandom {
  public:
-  RowRandom(const numerics::RandomStream& stream, uint64_t row)
-      : stream_(stream), row_(row) {}
+  SampleRandom(const numerics::RandomStream& stream, uint64_t sample)
+      : stream_(stream), sample_(sample) {}
 
   uint32_t Word() {
     if (next_ % 4 == 0) {
-      block_ = numerics::StreamBlock(stream_, row_, next_ / 4);
+      block_ = numerics::StreamBlock(stream_, sample_, next_ / 4);
     }
     return block_.word[next_++ % 4];
   }
@@ -41,7 +41,7 @@ class RowRandom {
 
  private:
   numerics::RandomStream stream_;
-  uint64_t row_;
+  uint64_t sample_;
   uint32_t next_ = 0;
   numerics::PhiloxBlock block_{};
 };
@@ -150,7 +150,7 @@ struct Placement {
   }
 };
 
-Placement RandomPlacement(RowRandom& random) {
+Placement RandomPlacement(SampleRandom& random) {
   Placement place;
   place.xx = random.Between(600, 900);
   place.yy = random.Between(640, 860);
@@ -163,7 +163,7 @@ Placement RandomPlacement(RowRandom& random) {
   return place;
 }
 
-void DrawShape(DigitShape shape, RowRandom& random, Canvas& canvas) {
+void DrawShape(DigitShape shape, SampleRandom& random, Canvas& canvas) {
   const Placement place = RandomPlacement(random);
   const Nib nib{.radius = random.Between(kPixel / 2, kPixel * 7 / 4),
                 .ink = random.Between(130, 255)};
@@ -179,7 +179,7 @@ void DrawShape(DigitShape shape, RowRandom& random, Canvas& canvas) {
 }
 
 // Draws up to two short strokes that are not part of the digit.
-void DrawDistractors(RowRandom& random, Canvas& canvas) {
+void DrawDistractors(SampleRandom& random, Canvas& canvas) {
   const int32_t count = random.Between(0, 2);
   for (int32_t i = 0; i < count; ++i) {
     const int32_t edge = kDigitSide * kPixel;
@@ -194,7 +194,7 @@ void DrawDistractors(RowRandom& random, Canvas& canvas) {
 
 // Adds noise of at most `level` to every pixel; small amounts are more frequent
 // than large ones.
-void AddNoise(RowRandom& random, Canvas& canvas) {
+void AddNoise(SampleRandom& random, Canvas& canvas) {
   const auto level = static_cast<uint32_t>(random.Between(10, 110));
   for (size_t i = 0; i < canvas.size(); i += 4) {
     const uint32_t word = random.Word();
@@ -207,7 +207,7 @@ void AddNoise(RowRandom& random, Canvas& canvas) {
   }
 }
 
-uint8_t DrawRow(RowRandom random, Canvas& canvas) {
+uint8_t DrawSample(SampleRandom random, Canvas& canvas) {
   canvas.fill(0);
   const auto label =
       static_cast<uint8_t>(random.Between(0, int32_t{kImageClasses} - 1));
@@ -238,20 +238,21 @@ void Shrink(const Canvas& canvas, std::span<uint8_t> small) {
 
 }  // namespace
 
-RawRows DrawDigits(const DigitsSpec& spec) {
+RawSamples DrawDigits(const DigitsSpec& spec) {
   CHECK(spec.side == kDigitSide || spec.side * kBlock == kDigitSide,
         fmt::format("side {}", spec.side));
   const size_t size = size_t{spec.side} * spec.side;
-  RawRows raw{.rows = spec.rows, .height = spec.side, .width = spec.side};
-  raw.pixels = MakeLargeArray<uint8_t>(size * spec.rows);
-  raw.labels.resize(spec.rows);
+  RawSamples raw{
+      .samples = spec.samples, .height = spec.side, .width = spec.side};
+  raw.pixels = MakeLargeArray<uint8_t>(size * spec.samples);
+  raw.labels.resize(spec.samples);
   const numerics::RandomStream stream =
       numerics::MakeStream(kDigitsKey, numerics::Purpose::kDigits,
                            static_cast<uint32_t>(spec.split), 0);
   Canvas canvas;
-  for (uint32_t row = 0; row < spec.rows; ++row) {
-    raw.labels[row] = DrawRow(RowRandom(stream, row), canvas);
-    const auto out = std::span(raw.pixels).subspan(row * size, size);
+  for (uint32_t sample = 0; sample < spec.samples; ++sample) {
+    raw.labels[sample] = DrawSample(SampleRandom(stream, sample), canvas);
+    const auto out = std::span(raw.pixels).subspan(sample * size, size);
     if (spec.side == kDigitSide) {
       std::copy(canvas.begin(), canvas.end(), out.begin());
     } else {

@@ -126,35 +126,37 @@ Result<std::vector<uint8_t>> ReadBody(IdxSource& source, uint64_t size) {
   return body;
 }
 
-Status ReadImages(IdxSource& source, RawRows& raw) {
+Status ReadImages(IdxSource& source, RawSamples& raw) {
   RETURN_IF_ERROR(ReadMagic(source, kImagesMagic));
-  ASSIGN_OR_RETURN(raw.rows, ReadDimension(source, {.name = "rows",
-                                                    .offset = 4,
-                                                    .most = kMaxDataRows}));
+  ASSIGN_OR_RETURN(
+      raw.samples,
+      ReadDimension(source,
+                    {.name = "samples", .offset = 4, .most = kMaxDataSamples}));
   ASSIGN_OR_RETURN(raw.height, ReadDimension(source, {.name = "pixels high",
                                                       .offset = 8,
                                                       .most = kMaxSide}));
   ASSIGN_OR_RETURN(raw.width, ReadDimension(source, {.name = "pixels wide",
                                                      .offset = 12,
                                                      .most = kMaxSide}));
-  ASSIGN_OR_RETURN(raw.pixels, ReadBody(source, uint64_t{raw.rows} *
+  ASSIGN_OR_RETURN(raw.pixels, ReadBody(source, uint64_t{raw.samples} *
                                                     raw.height * raw.width));
   return OkStatus();
 }
 
-Status ReadLabels(IdxSource& source, RawRows& raw) {
+Status ReadLabels(IdxSource& source, RawSamples& raw) {
   constexpr size_t kHeader = 8;
   RETURN_IF_ERROR(ReadMagic(source, kLabelsMagic));
   ASSIGN_OR_RETURN(
-      const uint32_t rows,
+      const uint32_t samples,
       ReadDimension(source,
-                    {.name = "rows", .offset = 4, .most = kMaxDataRows}));
-  if (rows != raw.rows) {
-    return MalformedData(source.path(), 4,
-                         fmt::format("{} rows as in the images", raw.rows),
-                         std::to_string(rows));
+                    {.name = "samples", .offset = 4, .most = kMaxDataSamples}));
+  if (samples != raw.samples) {
+    return MalformedData(
+        source.path(), 4,
+        fmt::format("{} samples as in the images", raw.samples),
+        std::to_string(samples));
   }
-  ASSIGN_OR_RETURN(raw.labels, ReadBody(source, rows));
+  ASSIGN_OR_RETURN(raw.labels, ReadBody(source, samples));
   for (size_t i = 0; i < raw.labels.size(); ++i) {
     if (raw.labels[i] >= kImageClasses) {
       return MalformedData(source.path(), kHeader + i,
@@ -167,11 +169,11 @@ Status ReadLabels(IdxSource& source, RawRows& raw) {
 
 }  // namespace
 
-Result<RawRows> ReadIdx(Storage& storage, const std::string& directory,
-                        DataPart split) {
+Result<RawSamples> ReadIdx(Storage& storage, const std::string& directory,
+                           DataPart split) {
   const std::string stem =
       directory + (split == DataPart::kTrain ? "/train" : "/t10k");
-  RawRows raw;
+  RawSamples raw;
   ASSIGN_OR_RETURN(const auto images,
                    OpenIdx(storage, stem + "-images-idx3-ubyte"));
   RETURN_IF_ERROR(ReadImages(*images, raw));

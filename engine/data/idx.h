@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "engine/data/raw_rows.h"
+#include "engine/data/raw_samples.h"
 #include "engine/status.h"
 #include "engine/world/storage.h"
 
@@ -17,8 +17,8 @@ namespace gauntlet {
 // file is missing, the one with the suffix .gz. kInvalidArgument: a file is
 // missing or malformed; the message has its name, the offset, what was expected
 // and what was found.
-Result<RawRows> ReadIdx(Storage& storage, const std::string& directory,
-                        DataPart split);
+Result<RawSamples> ReadIdx(Storage& storage, const std::string& directory,
+                           DataPart split);
 
 }  // namespace gauntlet
 

@@ -8,7 +8,7 @@
 #include "engine/data/digits.h"
 #include "engine/data/idx.h"
 #include "engine/data/npy.h"
-#include "engine/data/raw_rows.h"
+#include "engine/data/raw_samples.h"
 #include "engine/large_array.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,29 +17,29 @@ namespace gauntlet {
 namespace {
 
 struct RawSplit {
-  RawRows train;
-  RawRows validation;
+  RawSamples train;
+  RawSamples validation;
 };
 
 RawSplit DrawSplit(const DataSpec& spec) {
   const auto side = static_cast<uint32_t>(spec.side);
   return {.train = DrawDigits({.split = DataPart::kTrain,
-                               .rows = static_cast<uint32_t>(spec.samples),
+                               .samples = static_cast<uint32_t>(spec.samples),
                                .side = side}),
           .validation = DrawDigits(
               {.split = DataPart::kValidation,
-               .rows = static_cast<uint32_t>(spec.validation_samples),
+               .samples = static_cast<uint32_t>(spec.validation_samples),
                .side = side})};
 }
 
-std::string SizeText(const RawRows& raw) {
+std::string SizeText(const RawSamples& raw) {
   std::string text = fmt::format("{} x {}", raw.height, raw.width);
   if (raw.channels > 1) text += fmt::format(" x {}", raw.channels);
   return text;
 }
 
 Status CheckAlike(const std::string& path, const RawSplit& split) {
-  const auto type_of = [](const RawRows& raw) {
+  const auto type_of = [](const RawSamples& raw) {
     return raw.values.empty() ? "bytes" : "floats";
   };
   if (SizeText(split.train) != SizeText(split.validation)) {
@@ -56,7 +56,7 @@ Status CheckAlike(const std::string& path, const RawSplit& split) {
 }
 
 Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
-  const auto read = [&](DataPart part) -> Result<RawRows> {
+  const auto read = [&](DataPart part) -> Result<RawSamples> {
     const bool elsewhere =
         part == DataPart::kValidation && !spec.validation_path.empty();
     const std::string& path = elsewhere ? spec.validation_path : spec.path;
@@ -78,20 +78,21 @@ Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
   return split;
 }
 
-// Returns a text that is the same for the same rows, whatever the format of
-// their files is. The text contains the numbers of rows of each file, as these
-// determine which replica takes which rows.
-std::string ContentText(const RawRows& raw) {
+// Returns a text that is the same for the same samples, whatever the format of
+// their files is. The text contains the numbers of samples of each file, as
+// these determine which replica takes which samples.
+std::string ContentText(const RawSamples& raw) {
   const auto digest_of = [](const auto& values) {
     return DigestOf(std::as_bytes(std::span(values))).ToString();
   };
-  std::string text = fmt::format("{}x{}x{}", raw.rows, raw.height, raw.width);
+  std::string text =
+      fmt::format("{}x{}x{}", raw.samples, raw.height, raw.width);
   if (raw.channels > 1) text += fmt::format("x{}", raw.channels);
   text += raw.values.empty() ? " pixels " + digest_of(raw.pixels)
                              : " floats " + digest_of(raw.values);
   text += " labels " + digest_of(raw.labels);
-  if (!raw.rows_of_files.empty()) {
-    text += fmt::format(" files {}", fmt::join(raw.rows_of_files, "+"));
+  if (!raw.samples_of_files.empty()) {
+    text += fmt::format(" files {}", fmt::join(raw.samples_of_files, "+"));
   }
   return text + "\n";
 }
@@ -105,9 +106,9 @@ std::array<float, 256> FeatureOfByte() {
   return table;
 }
 
-Dataset ToDataset(RawRows raw, uint32_t classes) {
+Dataset ToDataset(RawSamples raw, uint32_t classes) {
   const std::array<float, 256> feature = FeatureOfByte();
-  Dataset data{.rows = raw.rows,
+  Dataset data{.samples = raw.samples,
                .height = raw.height,
                .width = raw.width,
                .channels = raw.channels,
@@ -121,7 +122,7 @@ Dataset ToDataset(RawRows raw, uint32_t classes) {
                            [&](uint8_t pixel) { return feature[pixel]; });
   }
   data.labels = std::move(raw.labels);
-  data.rows_of_files = std::move(raw.rows_of_files);
+  data.samples_of_files = std::move(raw.samples_of_files);
   return data;
 }
 

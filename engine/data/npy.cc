@@ -51,12 +51,12 @@ Result<NpyFile> ReadNpyFile(Storage& storage, std::string path) {
   return file;
 }
 
-// Reads rows, height, width and channels from the shape.
-Status TakeRowShape(const NpyFile& file, RawRows& raw) {
+// Reads samples, height, width and channels from the shape.
+Status TakeShape(const NpyFile& file, RawSamples& raw) {
   std::vector<uint64_t> shape = file.array.shape;
   if (shape.size() == 2) shape = {shape[0], 1, shape[1], 1};
   if (shape.size() == 3) shape.push_back(1);
-  bool sound = shape.size() == 4 && shape[0] <= kMaxDataRows;
+  bool sound = shape.size() == 4 && shape[0] <= kMaxDataSamples;
   uint64_t features = 1;
   for (size_t i = 0; sound && i < shape.size(); ++i) {
     sound = shape[i] >= 1;
@@ -66,26 +66,26 @@ Status TakeRowShape(const NpyFile& file, RawRows& raw) {
   if (!sound) {
     return file.Malformed(
         file.array.shape_offset,
-        fmt::format("a shape (rows, features), (rows, height, width) or (rows, "
-                    "height, width, channels) of 1 to {} rows and at most {} "
-                    "features",
-                    kMaxDataRows, kMaxFeatures),
+        fmt::format("a shape (samples, features), (samples, height, width) or "
+                    "(samples, height, width, channels) of 1 to {} samples and "
+                    "at most {} features",
+                    kMaxDataSamples, kMaxFeatures),
         file.ShapeText());
   }
-  raw.rows = static_cast<uint32_t>(shape[0]);
+  raw.samples = static_cast<uint32_t>(shape[0]);
   raw.height = static_cast<uint32_t>(shape[1]);
   raw.width = static_cast<uint32_t>(shape[2]);
   raw.channels = static_cast<uint32_t>(shape[3]);
   return OkStatus();
 }
 
-Status TakeFeatures(const NpyFile& file, RawRows& raw) {
+Status TakeFeatures(const NpyFile& file, RawSamples& raw) {
   const NpyArray& array = file.array;
   if (array.type != NpyType::kU1 && array.type != NpyType::kF4) {
     return file.Malformed(array.type_offset, "features of type |u1 or <f4",
                           NpyTypeName(array.type));
   }
-  RETURN_IF_ERROR(TakeRowShape(file, raw));
+  RETURN_IF_ERROR(TakeShape(file, raw));
   if (array.type == NpyType::kU1) {
     raw.pixels.resize(array.elements);
     std::memcpy(raw.pixels.data(), file.bytes.data() + array.data_offset,
@@ -103,21 +103,21 @@ Status TakeFeatures(const NpyFile& file, RawRows& raw) {
   return OkStatus();
 }
 
-int64_t LabelAt(const NpyFile& file, uint64_t row) {
+int64_t LabelAt(const NpyFile& file, uint64_t sample) {
   switch (file.array.type) {
     case NpyType::kU1:
-      return file.At<uint8_t>(row);
+      return file.At<uint8_t>(sample);
     case NpyType::kI4:
-      return file.At<int32_t>(row);
+      return file.At<int32_t>(sample);
     case NpyType::kI8:
-      return file.At<int64_t>(row);
+      return file.At<int64_t>(sample);
     case NpyType::kF4:
       break;
   }
   return -1;
 }
 
-Status TakeLabels(const NpyFile& file, uint32_t classes, RawRows& raw) {
+Status TakeLabels(const NpyFile& file, uint32_t classes, RawSamples& raw) {
   const NpyArray& array = file.array;
   if (array.type == NpyType::kF4) {
     return file.Malformed(array.type_offset, "labels of type |u1, <i4 or <i8",
@@ -125,18 +125,18 @@ Status TakeLabels(const NpyFile& file, uint32_t classes, RawRows& raw) {
   }
   const std::vector<uint64_t>& shape = array.shape;
   const bool column = shape.size() == 2 && shape[1] == 1;
-  if ((shape.size() != 1 && !column) || shape[0] != raw.rows) {
+  if ((shape.size() != 1 && !column) || shape[0] != raw.samples) {
     return file.Malformed(array.shape_offset,
                           fmt::format("a shape ({0}) or ({0}, 1), a label for "
-                                      "each row of features",
-                                      raw.rows),
+                                      "each sample of features",
+                                      raw.samples),
                           file.ShapeText());
   }
-  raw.labels.reserve(raw.rows);
-  for (uint32_t row = 0; row < raw.rows; ++row) {
-    const int64_t label = LabelAt(file, row);
+  raw.labels.reserve(raw.samples);
+  for (uint32_t sample = 0; sample < raw.samples; ++sample) {
+    const int64_t label = LabelAt(file, sample);
     if (label < 0 || label >= classes) {
-      return file.Malformed(file.OffsetOf(row),
+      return file.Malformed(file.OffsetOf(sample),
                             fmt::format("a label from 0 to {}", classes - 1),
                             std::to_string(label));
     }
@@ -147,10 +147,10 @@ Status TakeLabels(const NpyFile& file, uint32_t classes, RawRows& raw) {
 
 }  // namespace
 
-Result<RawRows> ReadNpy(Storage& storage, const NpySource& source,
-                        DataPart part) {
+Result<RawSamples> ReadNpy(Storage& storage, const NpySource& source,
+                           DataPart part) {
   const char* const name = part == DataPart::kTrain ? "train" : "test";
-  RawRows raw;
+  RawSamples raw;
   {
     ASSIGN_OR_RETURN(const NpyFile features,
                      ReadNpyFile(storage, fmt::format("{}/x_{}.npy",

@@ -1,4 +1,4 @@
-// The order in which an epoch takes the rows: a permutation keyed by (seed,
+// The order in which an epoch takes the samples: a permutation keyed by (seed,
 // epoch). So one integer, the position, states how far an epoch has come.
 #ifndef GAUNTLET_ENGINE_DATA_SAMPLE_ORDER_H_
 #define GAUNTLET_ENGINE_DATA_SAMPLE_ORDER_H_
@@ -12,41 +12,44 @@
 namespace gauntlet {
 
 // Positions [first, first + count) in the epoch's order.
-struct RowRange {
+struct SampleRange {
   uint64_t first = 0;
   uint64_t count = 0;
 };
 
-// The order of the rows in one epoch: a pure function with O(1) memory.
+// The order of the samples in one epoch: a pure function with O(1) memory.
 class SampleOrder {
  public:
-  SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows);
-  // Uses an order that was computed before: `known` has the dataset row at each
-  // position.
+  SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t samples);
+  // Uses an order that was computed before: `known` has the sample at each
+  // position, as its number in the dataset.
   explicit SampleOrder(std::shared_ptr<const std::vector<uint32_t>> known);
-  // Returns the dataset row at the position. REQUIRES: position < rows.
-  uint32_t RowAt(uint64_t position) const {
+  // Returns the sample at the position, as its number in the dataset. REQUIRES:
+  // position < samples.
+  uint32_t SampleAt(uint64_t position) const {
     return known_ != nullptr && position < known_->size()
                ? (*known_)[position]
-               : ComputeRow(position);
+               : ComputeSample(position);
   }
 
  private:
-  uint32_t ComputeRow(uint64_t position) const;
+  uint32_t ComputeSample(uint64_t position) const;
 
   numerics::Permutation permutation_;
   std::shared_ptr<const std::vector<uint32_t>> known_;  // null: computed
 };
 
 // Returns the part of one replica in a step that starts at `position` and takes
-// `step_rows` rows. Each replica, in order, takes the next `batch` rows. In the
-// last step of an epoch a replica may get fewer rows, or none.
-RowRange ReplicaRows(uint64_t position, uint64_t step_rows, uint64_t batch,
-                     uint64_t replica);
+// `step_samples` samples. Each replica, in order, takes the next `batch`
+// samples. In the last step of an epoch a replica may get fewer samples, or
+// none.
+SampleRange ReplicaSamples(uint64_t position, uint64_t step_samples,
+                           uint64_t batch, uint64_t replica);
 
-// Returns the contiguous part of `rows` rows that one replica evaluates. The
-// parts are in replica order, and their sizes differ by at most one.
-RowRange EvaluationRows(uint64_t rows, uint64_t replicas, uint64_t replica);
+// Returns the contiguous part of `samples` samples that one replica evaluates.
+// The parts are in replica order, and their sizes differ by at most one.
+SampleRange EvaluationSamples(uint64_t samples, uint64_t replicas,
+                              uint64_t replica);
 
 }  // namespace gauntlet
 

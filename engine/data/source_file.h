@@ -11,7 +11,7 @@
 
 namespace gauntlet {
 
-inline constexpr uint64_t kMaxDataRows = 10'000'000;
+inline constexpr uint64_t kMaxDataSamples = 10'000'000;
 inline constexpr uint64_t kMaxDataFileBytes = uint64_t{1} << 30;
 
 // Returns kInvalidArgument: "<path>: offset 16: expected 6 more bytes, found

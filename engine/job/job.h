@@ -100,10 +100,10 @@ struct OptimizerSpec {
 
 enum class DataKind : uint8_t { kDigits, kIdx, kCifar10, kNpy };
 
-// Order in which an epoch takes the rows.
+// Order in which an epoch takes the samples.
 enum class Shuffle : uint8_t { kOn, kOff };
 
-// Policy that assigns rows to replicas: see engine/data/row_schedule.h.
+// Policy that assigns samples to replicas: see engine/data/sample_schedule.h.
 enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 
 struct DataSpec {
@@ -111,15 +111,15 @@ struct DataSpec {
   std::string path;               // directory of the files; unused by kDigits
   std::string validation_path;    // of the validation files; empty: `path`
   int classes = 10;               // kNpy: every label is below this number
-  int samples = 4096;             // kDigits: training rows
-  int validation_samples = 1024;  // kDigits: validation rows
+  int samples = 4096;             // kDigits: for training
+  int validation_samples = 1024;  // kDigits: for validation
   // kDigits: width and height in pixels, 28 or 7 (7: each pixel is the mean of
   // 4x4).
   int side = 28;
   Shuffle shuffle = Shuffle::kOn;
   ShardPolicy shard = ShardPolicy::kData;
-  int steps_per_epoch = 0;   // 0: as many as the rows allow
-  int validation_steps = 0;  // number of global batches; 0: all rows
+  int steps_per_epoch = 0;   // 0: as many as the samples allow
+  int validation_steps = 0;  // number of global batches; 0: all samples
 };
 
 // Treatment of the samples of an epoch that do not fill a global batch.
@@ -151,7 +151,7 @@ struct JobSpec {
   DataSpec data;
   OptimizerSpec optimizer;
   int replicas = 1;
-  int batch = 32;  // rows a replica takes in a step
+  int batch = 32;  // samples a replica takes in a step
   // Number of steps whose gradients are averaged for one update.
   int accumulate = 1;
   uint64_t seed = 1;

@@ -49,7 +49,7 @@ Status ValidateLayer(const LayerSpec& layer) {
   return OkStatus();
 }
 
-// Checks the order: images up to the one flatten, flat rows after it.
+// Checks the order: images up to the one flatten, flat samples after it.
 Status ValidateOrder(const ModelSpec& model) {
   const auto refuse = [](size_t index, std::string_view expected) {
     return InvalidArgument(
@@ -120,7 +120,7 @@ Status ValidateData(const DataSpec& data) {
                   kMaxSamples);
 }
 
-// Checks an epoch whose number of rows is known without reading data.
+// Checks an epoch whose number of samples is known without reading data.
 Status ValidateEpoch(const JobSpec& job) {
   const int64_t global_batch = int64_t{job.replicas} * job.batch;
   const int64_t samples = job.data.samples;
@@ -129,10 +129,10 @@ Status ValidateEpoch(const JobSpec& job) {
   if (job.remainder == Remainder::kDrop && needed > samples) {
     return InvalidArgument(fmt::format(
         "data.samples: expected at least one global batch ({} replicas of {} "
-        "rows = {}) with remainder drop, found {}",
+        "samples = {}) with remainder drop, found {}",
         all_of_each ? 1 : job.replicas, job.batch, needed, samples));
   }
-  // RowSchedule::UseOf numbers the uses of rows in an epoch with 32 bits.
+  // SampleSchedule::UseOf numbers the uses of samples in an epoch with 32 bits.
   constexpr int64_t kMaxUses = int64_t{1} << 32;
   if (all_of_each && job.replicas * samples >= kMaxUses) {
     return InvalidArgument(fmt::format(

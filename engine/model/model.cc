@@ -73,7 +73,7 @@ void Append(std::string name, std::unique_ptr<Layer> layer, Memory& memory,
 // shape of the rows between the last stage and the next one.
 class StagesBuilder {
  public:
-  StagesBuilder(const RowShape& shape, const Kernels& kernels)
+  StagesBuilder(const SampleShape& shape, const Kernels& kernels)
       : shape_(shape), kernels_(kernels) {}
 
   Status Add(const LayerSpec& layer, uint32_t index);
@@ -84,7 +84,7 @@ class StagesBuilder {
   Status AddConv2D(const LayerSpec& layer, uint32_t index);
   Status AddActivation(numerics::Activation activation, std::string name);
 
-  RowShape shape_;
+  SampleShape shape_;
   const Kernels& kernels_;
   Stages all_;
   int dense_layers_ = 0;
@@ -131,7 +131,8 @@ Status StagesBuilder::AddConv2D(const LayerSpec& layer, uint32_t index) {
       (taps + 1) * filters > kMaxParameters - all_.parameter_count) {
     return InvalidArgument(fmt::format(
         "model.layers[{}]: expected at least one filter and at most {} "
-        "parameters in all and outputs a row, found {} filters of {} weights "
+        "parameters in all and outputs a sample, found {} filters of {} "
+        "weights "
         "at {} places",
         index, kMaxParameters, layer.filters, taps, places));
   }
@@ -213,12 +214,12 @@ struct BatchCopy {
   MemoryArray<float> next_state;
 };
 
-// Returns the batch with features and labels: gathers them if it has `rows`.
+// Returns the batch with features and labels: gathers them if it has `samples`.
 ReplicaBatch Gathered(ReplicaBatch batch) {
-  if (batch.rows == nullptr) return batch;
-  CHECK(batch.features.empty() && batch.labels.empty(), "rows come one way");
-  batch.features = batch.rows->features();
-  batch.labels = batch.rows->labels();
+  if (batch.samples == nullptr) return batch;
+  CHECK(batch.features.empty() && batch.labels.empty(), "samples come one way");
+  batch.features = batch.samples->features();
+  batch.labels = batch.samples->labels();
   return batch;
 }
 
@@ -337,7 +338,7 @@ class FeedForward final : public Model {
 
 void FeedForward::CheckBatch(const ReplicaBatch& batch) const {
   CHECK(batch.features.size() == batch.labels.size() * features_,
-        fmt::format("expected {} rows of {} features, found {} floats",
+        fmt::format("expected {} samples of {} features, found {} floats",
                     batch.labels.size(), features_, batch.features.size()));
   CHECK(batch.state.size() == stages_.state_size,
         fmt::format("expected {} floats of a replica's state, found {}",
@@ -582,16 +583,16 @@ size_t Model::replica_state_size() const {
 }
 
 Result<std::unique_ptr<Model>> Model::Build(const ModelSpec& spec,
-                                            const RowShape& row,
+                                            const SampleShape& sample,
                                             uint32_t classes,
                                             const Kernels& kernels) {
-  const size_t features = row.floats();
+  const size_t features = sample.floats();
   if (features == 0 || features > kMaxParameters) {
-    return InvalidArgument(
-        fmt::format("data: expected 1 to {} features a row, found {} x {} x {}",
-                    kMaxParameters, row.height, row.width, row.channels));
+    return InvalidArgument(fmt::format(
+        "data: expected 1 to {} features a sample, found {} x {} x {}",
+        kMaxParameters, sample.height, sample.width, sample.channels));
   }
-  StagesBuilder builder(row, kernels);
+  StagesBuilder builder(sample, kernels);
   for (uint32_t i = 0; i < spec.layers.size(); ++i) {
     RETURN_IF_ERROR(builder.Add(spec.layers[i], i));
   }

@@ -1,5 +1,5 @@
 // A feed-forward model: its parameters in one flat array, its gradients in
-// another, and the pass over a replica's rows that computes them.
+// another, and the pass over a replica's samples that computes them.
 #ifndef GAUNTLET_ENGINE_MODEL_MODEL_H_
 #define GAUNTLET_ENGINE_MODEL_MODEL_H_
 
@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/data/gathered_rows.h"
+#include "engine/data/gathered_samples.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/step_probe.h"
-#include "engine/row_shape.h"
+#include "engine/sample_shape.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
 
@@ -36,21 +36,22 @@ std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
 // followed by the loss.
 using KeptGradients = std::shared_ptr<const std::vector<float>>;
 
-// The rows of one replica in one step, in the host's memory. `features` is rows
-// x features_per_row.
+// The samples of one replica in one step, in the host's memory. `features` is
+// samples x features_per_sample.
 struct ReplicaBatch {
   std::span<const float> features;
   std::span<const uint8_t> labels;
-  // If set, used instead of features and labels: training rows, which are
+  // If set, used instead of features and labels: training samples, which are
   // gathered only if the model computes the pass.
-  GatheredRows* rows = nullptr;
-  // 1 / (rows of all replicas in this step): factor on the losses before the
+  GatheredSamples* samples = nullptr;
+  // 1 / (samples of all replicas in this step): factor on the losses before the
   // backward pass.
   float loss_scale = 1.0f;
-  // Keys the dropout masks, together with the step, the layer and the row.
+  // Keys the dropout masks, together with the step, the layer and the row of
+  // the sample in the global batch.
   uint64_t rng_key = 0;
   uint64_t step = 0;
-  uint64_t first_global_row = 0;  // first of these rows in the global batch
+  uint64_t first_global_row = 0;  // of the first of these samples
   // The replica's own state, which it keeps from step to step. `state` is the
   // state before the step, `next_state` has room for the state after it. Each
   // has replica_state_size() floats. An evaluation gets one state for all
@@ -70,18 +71,18 @@ struct ReplicaBatch {
 };
 
 struct ReplicaResult {
-  // Sum over rows of the loss times loss_scale, in the canonical order.
+  // Sum over samples of the loss times loss_scale, in the canonical order.
   float loss = 0.0f;
-  int64_t correct = 0;  // rows whose arg-max is the label
+  int64_t correct = 0;  // samples whose arg-max is the label
 };
 
 // Not safe for two tasks at once: it owns the activations' memory.
 class Model {
  public:
-  // Builds a model for rows of shape `row` and labels below `classes`;
+  // Builds a model for samples of shape `sample` and labels below `classes`;
   // kInvalidArgument if the last layer does not have `classes` outputs.
   static Result<std::unique_ptr<Model>> Build(const ModelSpec& spec,
-                                              const RowShape& row,
+                                              const SampleShape& sample,
                                               uint32_t classes,
                                               const Kernels& kernels);
   virtual ~Model() = default;
@@ -106,7 +107,7 @@ class Model {
 
   // Runs forward with dropout, loss and backward. Parameters and gradients are
   // in the kernels' memory, here and below. Overwrites `gradients`, with +0 if
-  // there are no rows. If it fills batch.kept, it may leave `gradients`
+  // there are no samples. If it fills batch.kept, it may leave `gradients`
   // unchanged.
   virtual ReplicaResult Gradients(std::span<const float> parameters,
                                   const ReplicaBatch& batch,

@@ -199,7 +199,7 @@ struct TrainResult {
   uint64_t epochs = 0;
   uint64_t steps = 0;
   std::string digest;  // of the final state, 32 hex digits
-  // Loss on the training rows of the last complete epoch. During the first
+  // Loss on the training samples of the last complete epoch. During the first
   // epoch: loss of its steps so far; nullopt if no step was made.
   std::optional<float> loss;
   std::optional<double> accuracy;

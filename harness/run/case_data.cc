@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/math/kernels.h"
 #include "engine/model/model.h"
 #include "harness/run/case_runner.h"
@@ -16,7 +16,7 @@ namespace {
 Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
   if (spec.kind == DataKind::kDigits) {
     Dataset outline = *DatasetWithoutFiles(spec);
-    outline.rows = static_cast<uint32_t>(std::max(spec.samples, 0));
+    outline.samples = static_cast<uint32_t>(std::max(spec.samples, 0));
     return outline;
   }
   ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> data,
@@ -27,7 +27,7 @@ Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
   return outline;
 }
 
-// Checks that the rows fit the layers. If the shape of the rows is known
+// Checks that the samples fit the layers. If the shape of the samples is known
 // without reading the data, the reader of the scenario has checked this
 // already.
 Status CheckLayersFit(const JobSpec& job, const Dataset& outline) {
@@ -53,8 +53,8 @@ Result<Dataset> CaseDataChecker::OutlineOf(const DataSpec& spec) {
 Status CaseDataChecker::CheckJob(const JobSpec& job) {
   ASSIGN_OR_RETURN(const Dataset outline, OutlineOf(job.data));
   RETURN_IF_ERROR(
-      RowSchedule::Make(
-          job, {.rows = outline.rows, .rows_of_files = outline.rows_of_files})
+      SampleSchedule::Make(job, {.samples = outline.samples,
+                                 .samples_of_files = outline.samples_of_files})
           .status());
   return CheckLayersFit(job, outline);
 }

@@ -28,14 +28,14 @@ constexpr double kScalarLimit = 2e9;
 double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
                     const DataSplit& data) {
   double weights = 0;
-  double width = static_cast<double>(data.train.features_per_row());
+  double width = static_cast<double>(data.train.features_per_sample());
   for (const LayerSpec& layer : job.model.layers) {
     if (layer.kind != LayerKind::kDense) continue;
     weights += width * layer.units;
     width = layer.units;
   }
   // Forward once, backward twice.
-  return 3 * weights * data.train.rows *
+  return 3 * weights * data.train.samples *
          static_cast<double>(plan.train.horizon.epochs);
 }
 

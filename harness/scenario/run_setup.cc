@@ -62,7 +62,7 @@ RunSetup SetupOf(const Case& one) {
                  .workers_per_attempt = one.cluster.workers_per_attempt,
                  .rejoins = one.cluster.policy == RestartPolicy::kRejoin,
                  .epochs = one.train.horizon.epochs,
-                 .rows_per_epoch = epoch.rows,
+                 .rows_per_epoch = epoch.samples,
                  .save_interval_steps = SaveIntervalSteps(one),
                  .async_saves = checkpoint.mode != SaveMode::kSync,
                  .keep = checkpoint.keep,

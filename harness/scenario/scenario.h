@@ -199,11 +199,11 @@ std::string RenderOldSpellings(const LoadedFile& loaded, std::string_view file);
 // choice `auto` does not count, because it is resolved only later.
 bool HasDevice(const Case& one);
 
-// Numbers of steps and of samples (`rows`) in an epoch; 0: they depend on data
-// that are not read yet.
+// Numbers of steps and of samples in an epoch; 0: they depend on data that are
+// not read yet.
 struct EpochShape {
   uint64_t steps = 0;
-  uint64_t rows = 0;
+  uint64_t samples = 0;
 };
 EpochShape ShapeOfEpoch(const JobSpec& job);
 

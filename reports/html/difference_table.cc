@@ -52,7 +52,12 @@ std::string Table(const std::string& caption, std::string_view first_columns,
 // If the samples of the batch differ, the distances of their values mean
 // nothing, and a few values suffice.
 constexpr size_t kShownOfSamples = 5;
-constexpr std::string_view kRowsOfTheBatch = "rows of the batch";
+
+// Returns true iff the tensor has the samples of a batch. In results of earlier
+// versions, its name says "rows".
+bool IsOfSamples(std::string_view tensor) {
+  return tensor == "samples of the batch" || tensor == "rows of the batch";
+}
 
 std::string ElementRows(const DifferingTensor& tensor) {
   const std::string name = Name(tensor.name);
@@ -60,7 +65,7 @@ std::string ElementRows(const DifferingTensor& tensor) {
     return Remark(name, HtmlText("other type or shape: " + tensor.mismatch));
   }
   std::string rows;
-  const bool is_data = tensor.name == kRowsOfTheBatch;
+  const bool is_data = IsOfSamples(tensor.name);
   const size_t shown = is_data ? std::min(tensor.first.size(), kShownOfSamples)
                                : tensor.first.size();
   for (const DifferingElement& element : std::span(tensor.first).first(shown)) {

@@ -7,7 +7,7 @@
 
 #include "engine/cluster/ring/ring.h"
 #include "engine/data/dataset.h"
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/job/job.h"
 #include "engine/train/loop/job_model.h"
 #include "engine/train/loop/trainer.h"
@@ -21,7 +21,7 @@ class OnlyWorker {
   struct Parts {
     const JobSpec& job;
     const DataSplit& data;
-    const RowSchedule& schedule;
+    const SampleSchedule& schedule;
     JobModel& built;
   };
   OnlyWorker(World& world, const Parts& parts, uint64_t generation = 1)
@@ -37,7 +37,8 @@ class OnlyWorker {
                   .model = *parts.built.model,
                   .kernels = *parts.built.kernels}) {}
 
-  // Trains one step. At the end of an epoch, starts again with its first rows.
+  // Trains one step. At the end of an epoch, starts again with its first
+  // samples.
   Result<StepOutcome> Step() {
     if (state_.position.phase_of() != Phase::kInEpoch) {
       state_.position.phase = static_cast<uint64_t>(Phase::kInEpoch);

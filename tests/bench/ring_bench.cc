@@ -79,11 +79,11 @@ class Reducer {
 
   void Reduce() {
     const std::span<const float> local[] = {local_};
-    Tally tally = {.rows = 1};
+    Tally tally = {.samples = 1};
     const Status status =
         ring_.AllReduce({.step = ++step_}, local, total_, tally, kLong);
     CHECK(status.ok(), status.ToString());
-    CHECK(tally.rows == ring_.size(), "every worker takes part");
+    CHECK(tally.samples == ring_.size(), "every worker takes part");
   }
   // Checks that every value is the sum of 1, 2, … size.
   void CheckTotal() const {

@@ -14,7 +14,7 @@
 
 #include "engine/ckpt/state/state_digest.h"
 #include "engine/data/dataset.h"
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/real/real_world.h"
 #include "engine/train/loop/job_model.h"
 #include "engine/train/save/async_save.h"
@@ -52,7 +52,7 @@ JobSpec JobOf(const SaveBenchSize& size) {
 class SavingWorker {
  public:
   SavingWorker(World& world, const JobSpec& job, const DataSplit& data,
-               const RowSchedule& schedule, JobModel& built,
+               const SampleSchedule& schedule, JobModel& built,
                CheckpointStore& store, uint64_t generation)
       : kernels_(*built.kernels),
         worker_(
@@ -243,8 +243,8 @@ Status BenchSaves(const gpu::DeviceApi& api, const SaveBenchSize& size) {
   World world = parts.world();
   const JobSpec job = JobOf(size);
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, job.data));
-  ASSIGN_OR_RETURN(const RowSchedule schedule,
-                   RowSchedule::Make(job, {.rows = data->train.rows}));
+  ASSIGN_OR_RETURN(const SampleSchedule schedule,
+                   SampleSchedule::Make(job, {.samples = data->train.samples}));
   ASSIGN_OR_RETURN(JobModel built,
                    BuildJobModel(job, data->train.shape(), 10,
                                  {.device = DeviceKind::kCuda}, {.api = &api}));

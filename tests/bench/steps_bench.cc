@@ -1,5 +1,5 @@
-// Whole training steps of presets on one worker: rows, gradients, exchange and
-// update, without checkpoints. Each preset runs with the library's kernels,
+// Whole training steps of presets on one worker: samples, gradients, exchange
+// and update, without checkpoints. Each preset runs with the library's kernels,
 // whose bits do not depend on the number of threads, and with Eigen's products.
 #include <cmath>
 #include <memory>
@@ -24,28 +24,29 @@ class Run {
       : world_(parts_.world()),
         job_(PresetJob(preset).value()),
         data_(LoadData(world_.storage, job_.data).value()),
-        schedule_(RowSchedule::Make(job_, {.rows = data_->train.rows}).value()),
+        schedule_(SampleSchedule::Make(job_, {.samples = data_->train.samples})
+                      .value()),
         built_(BuildJobModel(job_, data_->train.shape(), 10, kernels).value()),
         worker_(world_, {.job = job_,
                          .data = *data_,
                          .schedule = schedule_,
                          .built = built_}) {}
 
-  // Trains one step, and returns the loss of its rows.
+  // Trains one step, and returns the loss of its samples.
   float Step() {
     const Result<StepOutcome> outcome = worker_.Step();
     CHECK(outcome.ok(), outcome.status().ToString());
     return outcome->loss;
   }
   Digest digest() { return worker_.state().ComputeDigest(); }
-  int rows() const { return job_.batch; }
+  int samples() const { return job_.batch; }
 
  private:
   RealWorld parts_;
   World world_;
   JobSpec job_;
   std::shared_ptr<const DataSplit> data_;
-  RowSchedule schedule_;
+  SampleSchedule schedule_;
   JobModel built_;
   OnlyWorker worker_;
 };
@@ -74,7 +75,7 @@ void BM_Step(benchmark::State& state, const std::string& preset,
   Run run(preset, kernels);
   MakeFirstSteps(run, preset, kernels);
   for (auto _ : state) run.Step();
-  state.SetItemsProcessed(state.iterations() * run.rows());
+  state.SetItemsProcessed(state.iterations() * run.samples());
 }
 
 int RegisterAll() {

@@ -138,7 +138,7 @@ class Cluster {
     std::vector<float> total(reduction_.floats);
     Tally tally = {.requests = 1u << ring.rank(),
                    .correct = block.count,
-                   .rows = ring.rank()};
+                   .samples = ring.rank()};
     const Status status = ring.AllReduce({.step = round + 1}, local, total,
                                          tally, std::chrono::seconds(60));
     if (!status.ok()) return status.ToString();
@@ -149,7 +149,7 @@ class Cluster {
     }
     const bool tallied = tally.requests == (1u << ring.size()) - 1 &&
                          tally.correct == reduction_.replicas &&
-                         tally.rows == ring.size() * (ring.size() - 1) / 2;
+                         tally.samples == ring.size() * (ring.size() - 1) / 2;
     return tallied ? "" : fmt::format("rank {}: a wrong tally", ring.rank());
   }
 

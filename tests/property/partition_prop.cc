@@ -1,4 +1,4 @@
-// For any number of participants: every row, replica and tensor is taken
+// For any number of participants: every sample, replica and tensor is taken
 // exactly once.
 #include <algorithm>
 #include <sstream>
@@ -46,15 +46,16 @@ std::string NotOnce(const std::vector<int>& taken) {
                      taken.size(), *odd);
 }
 
-// Value: seed, epoch, rows.
+// Value: seed, epoch, samples.
 std::string WrongOrder(const Numbers& value) {
-  const auto rows = static_cast<uint32_t>(value.at(2));
-  const SampleOrder order(value[0], value[1], rows);
-  std::vector<int> taken(rows);
-  for (uint64_t position = 0; position < rows; ++position) {
-    const uint32_t row = order.RowAt(position);
-    if (row >= rows) return fmt::format("row {} of {}", row, rows);
-    ++taken[row];
+  const auto samples = static_cast<uint32_t>(value.at(2));
+  const SampleOrder order(value[0], value[1], samples);
+  std::vector<int> taken(samples);
+  for (uint64_t position = 0; position < samples; ++position) {
+    const uint32_t sample = order.SampleAt(position);
+    if (sample >= samples)
+      return fmt::format("sample {} of {}", sample, samples);
+    ++taken[sample];
   }
   return NotOnce(taken);
 }
@@ -66,38 +67,39 @@ TEST(PartitionProperty, OrderOfAnEpochIsAPermutation) {
          // Includes sizes around powers of two, as the cipher's domain is a
          // power of two.
          const uint64_t power = uint64_t{1} << *rc::gen::inRange(0, 12);
-         const uint64_t rows = *rc::gen::oneOf(
+         const uint64_t samples = *rc::gen::oneOf(
              rc::gen::inRange<uint64_t>(1, 3000),
              rc::gen::element(power, power + 1,
                               std::max<uint64_t>(power, 2) - 1));
          return Numbers{*rc::gen::arbitrary<uint64_t>(),
-                        *rc::gen::arbitrary<uint64_t>(), rows};
+                        *rc::gen::arbitrary<uint64_t>(), samples};
        }),
        .to_text = ToText,
        .from_text = [](std::string_view text) { return ThisMany(3, text); },
        .wrong = WrongOrder});
 }
 
-// Value: rows, workers, replicas, batch. Checks the steps of an epoch, by every
-// worker.
+// Value: samples, workers, replicas, batch. Checks the steps of an epoch, by
+// every worker.
 std::string WrongEpoch(const Numbers& value) {
-  const uint64_t rows = value.at(0);
+  const uint64_t samples = value.at(0);
   const auto workers = static_cast<int>(value.at(1));
   const auto replicas = static_cast<int>(value.at(2));
   const uint64_t batch = value.at(3);
   const uint64_t global = static_cast<uint64_t>(replicas) * batch;
-  std::vector<int> taken(rows);
-  for (uint64_t at = 0; at < rows; at += global) {
-    const uint64_t step_rows = std::min(rows - at, global);
+  std::vector<int> taken(samples);
+  for (uint64_t at = 0; at < samples; at += global) {
+    const uint64_t step_samples = std::min(samples - at, global);
     for (int rank = 0; rank < workers; ++rank) {
       const ReplicaBlock block = ReplicasOf(replicas, rank, workers);
       for (int i = 0; i < block.count; ++i) {
-        const RowRange range = ReplicaRows(
-            at, step_rows, batch, static_cast<uint64_t>(block.first + i));
-        for (uint64_t row = range.first; row < range.first + range.count;
-             ++row) {
-          if (row >= rows) return fmt::format("row {} of {}", row, rows);
-          ++taken[row];
+        const SampleRange range = ReplicaSamples(
+            at, step_samples, batch, static_cast<uint64_t>(block.first + i));
+        for (uint64_t sample = range.first; sample < range.first + range.count;
+             ++sample) {
+          if (sample >= samples)
+            return fmt::format("sample {} of {}", sample, samples);
+          ++taken[sample];
         }
       }
     }
@@ -105,9 +107,9 @@ std::string WrongEpoch(const Numbers& value) {
   return NotOnce(taken);
 }
 
-TEST(PartitionProperty, EveryRowOfAnEpochIsTakenOnceByAnyWorkers) {
+TEST(PartitionProperty, EverySampleOfAnEpochIsTakenOnceByAnyWorkers) {
   CheckProperty<Numbers>(
-      {.name = "epoch_rows",
+      {.name = "epoch_samples",
        .any = rc::gen::exec([] {
          const auto workers = *rc::gen::inRange<uint64_t>(1, 9);
          return Numbers{*rc::gen::inRange<uint64_t>(1, 2000), workers,

@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& rows,
+Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& data,
                                             TrainOptions& options) {
   std::vector<float> weights;
   const StartOptions& start = options.start;
@@ -14,7 +14,7 @@ Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& rows,
   JobSpec& job = options.job;
   RETURN_IF_ERROR(Validate(job));
   ASSIGN_OR_RETURN(const JobModel built,
-                   BuildJobModel(job, rows.shape(), rows.classes, {}));
+                   BuildJobModel(job, data.shape(), data.classes, {}));
   const Model& model = *built.model;
   weights = InitialValues(model, job.seed);
   const std::vector<ParameterInfo> values = TrainedValues(model);

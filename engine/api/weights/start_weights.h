@@ -12,13 +12,13 @@
 namespace gauntlet {
 
 // Reads the weights that options.start names and stores their digest in
-// options.job.start. `rows` determines the shape of the model. Parameters that
+// options.job.start. `data` determines the shape of the model. Parameters that
 // the source lacks are initialized from the seed. If options.job.start already
 // has a digest, the weights must have the same one. If options.start names no
 // source, returns an empty list and changes nothing. Errors are those of
 // ReadWeights; also kInvalidArgument if the job is invalid, its model cannot be
 // built, or the weights have another digest than options.job.start.
-Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& rows,
+Result<std::vector<float>> LoadStartWeights(World& world, const Dataset& data,
                                             TrainOptions& options);
 
 }  // namespace gauntlet

@@ -19,8 +19,8 @@ namespace {
 uint32_t RightOnes(const std::vector<uint8_t>& classes,
                    const std::vector<uint8_t>& labels) {
   uint32_t right = 0;
-  for (size_t row = 0; row < classes.size(); ++row) {
-    if (classes[row] == labels[row]) ++right;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i] == labels[i]) ++right;
   }
   return right;
 }
@@ -59,9 +59,9 @@ int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
                                              LoadFor::kPredictions);
   if (!trained.ok())
     return FailCheckpointCommand(console, "predict", trained.status());
-  const Dataset& rows = trained->data->validation;
+  const Dataset& data = trained->data->validation;
   const std::vector<uint8_t> classes =
-      PredictClasses(*trained->built.model, *trained->state, rows);
+      PredictClasses(*trained->built.model, *trained->state, data);
   if (command.output == OutputFormat::kText) {
     for (const uint8_t value : classes) {
       fmt::print(console.out, "{}\n", static_cast<int>(value));
@@ -70,8 +70,8 @@ int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
     const nlohmann::ordered_json json = {
         {"checkpoint", trained->path},
         {"step", trained->head.step},
-        {"rows", rows.rows},
-        {"correct", RightOnes(classes, rows.labels)},
+        {"rows", data.samples},
+        {"correct", RightOnes(classes, data.labels)},
         {"classes", classes}};
     fmt::print(
         console.out, "{}\n",

@@ -12,8 +12,8 @@ namespace gauntlet {
 // written.
 int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
                         Console& console);
-// Prints the predicted class of each validation row, one per line; or one JSON
-// object with the classes and how many are correct.
+// Prints the predicted class of each validation sample, one per line; or one
+// JSON object with the classes and how many are correct.
 int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
                          Console& console);
 

@@ -50,15 +50,15 @@ Result<std::shared_ptr<const DataSplit>> DataFor(World& world, JobSpec& job,
                               place.directory.empty() &&
                               place.validation_directory.empty();
   if (!may_do_without) return LoadDataOf(world.storage, job, job_json, place);
-  if (const auto rows = DatasetWithoutFiles(job.data)) {
+  if (const auto data = DatasetWithoutFiles(job.data)) {
     auto split = std::make_shared<DataSplit>();
-    split->train = split->validation = *rows;
+    split->train = split->validation = *data;
     return std::shared_ptr<const DataSplit>(std::move(split));
   }
   auto data = LoadDataOf(world.storage, job, job_json, place);
   if (data.ok()) return data;
   return Annotate(data.status(),
-                  "the shape of a row is not known without the job's data "
+                  "the shape of a sample is not known without the job's data "
                   "(--data DIR)");
 }
 

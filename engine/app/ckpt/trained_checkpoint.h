@@ -26,7 +26,7 @@ struct TrainedCheckpoint {
 };
 
 // Purpose for which a checkpoint is loaded. kModel needs no samples: if the job
-// states their shape, no data file is read and `data` has no rows.
+// states their shape, no data file is read and `data` has no samples.
 enum class LoadFor : uint8_t { kModel, kPredictions };
 
 // Loads a checkpoint. If `path` is a checkpoint directory, loads the checkpoint

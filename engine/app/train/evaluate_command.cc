@@ -24,7 +24,7 @@ namespace {
 
 double Accuracy(const Evaluation& evaluation) {
   return static_cast<double>(evaluation.correct) /
-         static_cast<double>(evaluation.rows);
+         static_cast<double>(evaluation.samples);
 }
 
 // Settings of an evaluator, for `gauntlet evaluate` and for a cluster's
@@ -183,7 +183,7 @@ std::string EvaluationToJson(const Evaluation& evaluation) {
                                  {"val_loss", nullptr},
                                  {"val_accuracy", Accuracy(evaluation)},
                                  {"correct", evaluation.correct},
-                                 {"rows", evaluation.rows},
+                                 {"rows", evaluation.samples},
                                  {"finite", std::isfinite(evaluation.loss)}};
   if (std::isfinite(evaluation.loss)) json["val_loss"] = evaluation.loss;
   return json.dump();

@@ -14,8 +14,8 @@
 
 namespace gauntlet {
 
-// Returns "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch
-// to ckpt".
+// Returns "tiny: 4 replicas of 16 samples on 2 workers, seed 1; saves each
+// epoch to ckpt".
 std::string TrainHeader(const TrainCommand& command);
 
 // Checks all outputs of the command (CheckOutputPlaces, output_places.h), and

@@ -38,9 +38,9 @@ std::string Bar(double share, const TerminalStyle& style) {
   return bar;
 }
 
-std::string Remaining(const ProgressFacts& facts, double rows_per_step) {
+std::string Remaining(const ProgressFacts& facts, double samples_per_step) {
   const double steps = static_cast<double>(facts.steps - facts.step);
-  const double seconds = steps * rows_per_step / facts.rows_per_second;
+  const double seconds = steps * samples_per_step / facts.samples_per_second;
   if (!(seconds < 360'000.0)) return "";
   return "eta " + ClockText(seconds);
 }
@@ -85,9 +85,9 @@ std::string RenderProgress(const ProgressFacts& facts,
     add(fmt::format("{:.0f}%", std::floor(Share(facts) * 100.0)));
   }
   if (facts.loss) add(fmt::format("loss {:.4f}", CanonicalNan(*facts.loss)));
-  if (facts.rows_per_second > 0.0) {
-    add(fmt::format("{:.0f} samples/s", facts.rows_per_second));
-    if (facts.steps > facts.step) add(Remaining(facts, facts.rows_per_step));
+  if (facts.samples_per_second > 0.0) {
+    add(fmt::format("{:.0f} samples/s", facts.samples_per_second));
+    if (facts.steps > facts.step) add(Remaining(facts, facts.samples_per_step));
   }
   const size_t columns =
       style.animates() ? static_cast<size_t>(std::max(style.columns() - 1, 0))
@@ -99,8 +99,8 @@ TrainProgress::TrainProgress(const Clock& clock, const TrainCommand& command,
                              std::ostream& out, const TerminalStyle& style)
     : clock_(clock),
       horizon_(command.options.horizon),
-      rows_per_step_(static_cast<double>(command.options.job.replicas) *
-                     command.options.job.batch),
+      samples_per_step_(static_cast<double>(command.options.job.replicas) *
+                        command.options.job.batch),
       choice_(command.progress),
       out_(out),
       style_(style) {}
@@ -129,7 +129,7 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
                       .step = progress.step,
                       .steps = progress.steps_per_epoch * horizon_.epochs,
                       .loss = progress.loss ? progress.loss : last_loss_,
-                      .rows_per_step = rows_per_step_};
+                      .samples_per_step = samples_per_step_};
   if (horizon_.max_steps && facts.steps > 0) {
     facts.steps = std::min(facts.steps, *horizon_.max_steps);
     // With a limit on steps, the last epochs may not be reached.
@@ -140,8 +140,8 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
   const auto& [step, time] = *measured_from_;
   const double seconds = std::chrono::duration<double>(now - time).count();
   if (progress.step > step && seconds >= kMeasurable) {
-    facts.rows_per_second =
-        static_cast<double>(progress.step - step) * rows_per_step_ / seconds;
+    facts.samples_per_second =
+        static_cast<double>(progress.step - step) * samples_per_step_ / seconds;
   }
   return facts;
 }

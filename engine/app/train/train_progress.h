@@ -19,11 +19,11 @@ namespace gauntlet {
 struct ProgressFacts {
   uint64_t epoch = 0;  // completed epochs
   uint64_t epochs = 1;
-  uint64_t step = 0;             // completed steps
-  uint64_t steps = 0;            // total number; 0: not known
-  std::optional<float> loss;     // nullopt: no step was reported yet
-  double rows_per_second = 0.0;  // 0: not known
-  double rows_per_step = 1.0;
+  uint64_t step = 0;                // completed steps
+  uint64_t steps = 0;               // total number; 0: not known
+  std::optional<float> loss;        // nullopt: no step was reported yet
+  double samples_per_second = 0.0;  // 0: not known
+  double samples_per_step = 1.0;
 };
 
 // Returns a line without a line feed, at most style.columns() - 1 characters
@@ -35,7 +35,7 @@ std::string RenderProgress(const ProgressFacts& facts,
 // Not safe for concurrent use by two tasks.
 class TrainProgress final : public LaunchObserver {
  public:
-  // Takes the numbers of steps and epochs, and of rows per step, from the
+  // Takes the numbers of steps and epochs, and of samples per step, from the
   // command.
   TrainProgress(const Clock& clock, const TrainCommand& command,
                 std::ostream& out, const TerminalStyle& style);
@@ -56,7 +56,7 @@ class TrainProgress final : public LaunchObserver {
 
   const Clock& clock_;
   Horizon horizon_;
-  double rows_per_step_;
+  double samples_per_step_;
   ProgressChoice choice_;
   std::ostream& out_;
   TerminalStyle style_;

@@ -236,7 +236,7 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
     if (carries_tally) {
       tally.requests |= below->request_bits;
       tally.correct += below->correct;
-      tally.rows += below->samples;
+      tally.samples += below->samples;
     }
   }
   const std::span<float> sum = FloatsOfChunk(*frame);
@@ -245,7 +245,7 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   if (carries_tally) {
     header.request_bits = tally.requests;
     header.correct = tally.correct;
-    header.samples = tally.rows;
+    header.samples = tally.samples;
   }
   RETURN_IF_ERROR(PrepareChunk(header, *frame));
   return AnnotateSend(Send(*std::move(frame), reduction.timeout));
@@ -263,7 +263,7 @@ Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   if (reduction.CarriesTally(chunk)) {
     reduction.tally = {.requests = header->request_bits,
                        .correct = header->correct,
-                       .rows = header->samples};
+                       .samples = header->samples};
   }
   if (place_.rank >= place_.size - 2) return OkStatus();
   header->rank = static_cast<uint32_t>(place_.rank);

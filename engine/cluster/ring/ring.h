@@ -39,7 +39,7 @@ struct ExchangeKey {
 struct Tally {
   uint32_t requests = 0;  // or-ed
   int64_t correct = 0;    // summed
-  int64_t rows = 0;       // summed
+  int64_t samples = 0;    // summed
 };
 
 struct RingPlace {

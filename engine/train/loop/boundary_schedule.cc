@@ -39,7 +39,7 @@ bool BoundarySchedule::ExecutionEnds() const {
 bool BoundarySchedule::ExecutionEndsEpoch() const {
   const uint64_t in_execution = options_.steps_per_execution -
                                 position_.step % options_.steps_per_execution;
-  return rows_.StepsLeft(position_.sample) <= in_execution;
+  return samples_.StepsLeft(position_.sample) <= in_execution;
 }
 
 bool BoundarySchedule::SaveDue(LoopBoundary boundary) const {
@@ -79,8 +79,8 @@ bool BoundarySchedule::StopWasDueInExecution() const {
 }
 
 uint64_t BoundarySchedule::StepBeforeExecution() const {
-  const uint64_t epoch_began = position_.step - rows_.steps_per_epoch() +
-                               rows_.StepsLeft(position_.sample);
+  const uint64_t epoch_began = position_.step - samples_.steps_per_epoch() +
+                               samples_.StepsLeft(position_.sample);
   const uint64_t execution_began = (position_.step - 1) /
                                    options_.steps_per_execution *
                                    options_.steps_per_execution;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/train/options.h"
 #include "engine/train/state/train_state.h"
 
@@ -21,8 +21,8 @@ class BoundarySchedule {
   // The referenced objects outlive the schedule. Each call reads their current
   // values.
   BoundarySchedule(const TrainOptions& options, const Position& position,
-                   const RowSchedule& rows)
-      : options_(options), position_(position), rows_(rows) {}
+                   const SampleSchedule& samples)
+      : options_(options), position_(position), samples_(samples) {}
 
   // Returns the kind of the boundary at the position.
   LoopBoundary AtPosition() const;
@@ -59,7 +59,7 @@ class BoundarySchedule {
 
   const TrainOptions& options_;
   const Position& position_;
-  const RowSchedule& rows_;
+  const SampleSchedule& samples_;
 };
 
 }  // namespace gauntlet

@@ -22,8 +22,9 @@ bool IsLast(const Evaluation& evaluation, const EvaluatorLoop& loop) {
 Status Evaluator::Begin(const std::string& job_json) {
   Result<EvaluatedJob> job = source_.job_of(job_json);
   if (!job.ok()) return InvalidArgument(job.status().message());
-  if (EvaluatedRows(job->job, job->data->validation.rows) == 0) {
-    return InvalidArgument("the job's data: expected validation rows, found 0");
+  if (EvaluatedSamples(job->job, job->data->validation.samples) == 0) {
+    return InvalidArgument(
+        "the job's data: expected validation samples, found 0");
   }
   const Dataset& train = job->data->train;
   ASSIGN_OR_RETURN(built_, BuildJobModel(job->job, train.shape(), train.classes,
@@ -112,7 +113,7 @@ Result<std::optional<Evaluation>> Evaluator::Evaluate(
                  .epoch = position.epoch + (epoch_trained ? 1 : 0),
                  .loss = loss,
                  .correct = all.correct,
-                 .rows = all.rows});
+                 .samples = all.samples});
 }
 
 Result<std::optional<Evaluation>> Evaluator::EvaluateNext() {

@@ -28,14 +28,14 @@
 
 namespace gauntlet {
 
-// Metrics of a checkpoint's model on the validation rows.
+// Metrics of a checkpoint's model on the validation samples.
 struct Evaluation {
   std::string checkpoint;  // name
   uint64_t step = 0;
   uint64_t epoch = 0;  // number of fully trained epochs
-  float loss = 0.0f;   // mean over rows
+  float loss = 0.0f;   // mean over samples
   int64_t correct = 0;
-  int64_t rows = 0;
+  int64_t samples = 0;
 };
 
 // A job, and the data to evaluate it on.

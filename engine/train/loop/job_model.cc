@@ -23,7 +23,7 @@ Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,
 
 }  // namespace
 
-Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
+Result<JobModel> BuildJobModel(const JobSpec& job, const SampleShape& sample,
                                uint32_t classes, const KernelOptions& options,
                                const gpu::DevicePlace& place) {
   JobModel built;
@@ -35,7 +35,7 @@ Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
     ASSIGN_OR_RETURN(built.host_kernels, Kernels::Create(host));
   }
   ASSIGN_OR_RETURN(built.model,
-                   Model::Build(job.model, row, classes, *built.kernels));
+                   Model::Build(job.model, sample, classes, *built.kernels));
   const uint64_t replica_state =
       built.model->replica_state_size() * static_cast<uint64_t>(job.replicas);
   if (replica_state > kMaxReplicaState) {

@@ -10,7 +10,7 @@
 #include "engine/math/kernels.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizers/optimizer.h"
-#include "engine/row_shape.h"
+#include "engine/sample_shape.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -27,12 +27,12 @@ struct JobModel {
   }
 };
 
-// Builds the model for rows of that shape and labels below `classes`. Returns
-// kInvalidArgument if the layers do not fit the rows, the replicas' own states
-// are too large to exchange in each step, or the options name a device and
-// `place` has none; kUnavailable if the device is gone, cannot be opened, or
-// fails immediately.
-Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
+// Builds the model for samples of that shape and labels below `classes`.
+// Returns kInvalidArgument if the layers do not fit the samples, the replicas'
+// own states are too large to exchange in each step, or the options name a
+// device and `place` has none; kUnavailable if the device is gone, cannot be
+// opened, or fails immediately.
+Result<JobModel> BuildJobModel(const JobSpec& job, const SampleShape& sample,
                                uint32_t classes, const KernelOptions& options,
                                const gpu::DevicePlace& place = {});
 

@@ -75,12 +75,12 @@ std::string LoopReports::EpochLine() const {
       fmt::format("{}{}  step {}  loss {:.4f}  accuracy {:.4f}",
                   EpochName(state_->position.epoch - 1), of_epochs,
                   state_->position.step, CanonicalNan(history.loss.back()),
-                  ShareOf(history.correct.back(), history.rows.back()));
-  if (history.val_rows.back() > 0) {
+                  ShareOf(history.correct.back(), history.samples.back()));
+  if (history.val_samples.back() > 0) {
     line += fmt::format(
         "  val_loss {:.4f}  val_accuracy {:.4f}",
         CanonicalNan(history.val_loss.back()),
-        ShareOf(history.val_correct.back(), history.val_rows.back()));
+        ShareOf(history.val_correct.back(), history.val_samples.back()));
   }
   return line;
 }

@@ -11,8 +11,8 @@
 
 namespace gauntlet {
 
-// Returns the predicted class of each row: the label with which an evaluation
-// would count the row as correct.
+// Returns the predicted class of each sample: the label with which an
+// evaluation would count the sample as correct.
 std::vector<uint8_t> PredictClasses(Model& model, const TrainState& state,
                                     const Dataset& data);
 

@@ -65,14 +65,14 @@ void RunSummary::EpochDone(const TrainState& state) {
       {.tag = "epoch_loss", .value = CanonicalNan(history.loss.back())},
       {.tag = "epoch_accuracy",
        .value = static_cast<float>(
-           ShareOf(history.correct.back(), history.rows.back()))}};
-  if (!history.val_rows.empty() && history.val_rows.back() > 0) {
+           ShareOf(history.correct.back(), history.samples.back()))}};
+  if (!history.val_samples.empty() && history.val_samples.back() > 0) {
     scalars.push_back({.tag = "epoch_val_loss",
                        .value = CanonicalNan(history.val_loss.back())});
     scalars.push_back(
         {.tag = "epoch_val_accuracy",
          .value = static_cast<float>(
-             ShareOf(history.val_correct.back(), history.val_rows.back()))});
+             ShareOf(history.val_correct.back(), history.val_samples.back()))});
   }
   Write(state.position.step, scalars);
 }

@@ -11,24 +11,24 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-// Returns two digests that identify the batch's rows. If the batch contains the
-// numbers of its rows in the training data, they are a digest of the numbers,
-// and an empty digest. Otherwise they are the digests of the features and of
-// the labels.
-std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
-  if (batch.rows == nullptr) {
+// Returns two digests that identify the batch's samples. If the batch contains
+// the numbers of its samples in the training data, they are a digest of the
+// numbers, and an empty digest. Otherwise they are the digests of the features
+// and of the labels.
+std::array<Digest, 2> DigestsOfSamples(const ReplicaBatch& batch) {
+  if (batch.samples == nullptr) {
     return {DigestOf(std::as_bytes(batch.features)),
             DigestOf(std::as_bytes(batch.labels))};
   }
-  CHECK(!batch.rows->changed(),
-        "rows whose contents were changed have no numbers");
-  return {DigestOf(std::as_bytes(batch.rows->numbers())), Digest()};
+  CHECK(!batch.samples->changed(),
+        "samples whose contents were changed have no numbers");
+  return {DigestOf(std::as_bytes(batch.samples->numbers())), Digest()};
 }
 
 Digest KeyOf(const Digest& identity, PassKind kind,
              std::span<const float> parameters, const ReplicaBatch& batch) {
   const Digest of_parameters = DigestOf(std::as_bytes(parameters));
-  const auto [of_features, of_labels] = DigestsOfRows(batch);
+  const auto [of_features, of_labels] = DigestsOfSamples(batch);
   const uint64_t words[] = {identity.high,
                             identity.low,
                             static_cast<uint64_t>(kind),
@@ -181,18 +181,18 @@ void TrainMemo::Put(const Digest& key, CachedPass pass) {
 }
 
 SampleOrder TrainMemo::OrderOf(uint64_t rng_key, uint64_t epoch,
-                               uint32_t rows) {
-  if (const auto known = orders_.find({rng_key, epoch, rows});
+                               uint32_t samples) {
+  if (const auto known = orders_.find({rng_key, epoch, samples});
       known != orders_.end()) {
     return SampleOrder(known->second);
   }
-  const SampleOrder computed(rng_key, epoch, rows);
-  std::vector<uint32_t> order(rows);
-  for (uint32_t i = 0; i < rows; ++i) order[i] = computed.RowAt(i);
+  const SampleOrder computed(rng_key, epoch, samples);
+  std::vector<uint32_t> order(samples);
+  for (uint32_t i = 0; i < samples; ++i) order[i] = computed.SampleAt(i);
   MakeRoom(order.size() * sizeof(uint32_t));
   const auto kept =
       std::make_shared<const std::vector<uint32_t>>(std::move(order));
-  orders_[{rng_key, epoch, rows}] = kept;
+  orders_[{rng_key, epoch, samples}] = kept;
   return SampleOrder(kept);
 }
 

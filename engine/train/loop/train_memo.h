@@ -1,7 +1,7 @@
-// Memo of pure functions: results of replicas' passes, and orders of the rows
-// of epochs. The key of a pass is a digest of all its input. For training rows,
-// the digest covers only their numbers, because the job determines their
-// contents.
+// Memo of pure functions: results of replicas' passes, and orders of the
+// samples of epochs. The key of a pass is a digest of all its input. For
+// training samples, the digest covers only their numbers, because the job
+// determines their contents.
 //
 // If the same job is trained repeatedly, only the first training computes
 // passes and orders. A run whose parameters differ in a single bit has other
@@ -42,7 +42,7 @@ class TrainMemo {
   const CachedPass* Find(const Digest& key) const;
   void Put(const Digest& key, CachedPass pass);
 
-  SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t rows);
+  SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t samples);
 
   // Statistics: passes found, passes computed, and bytes of passes and orders.
   uint64_t found() const { return found_; }
@@ -59,7 +59,7 @@ class TrainMemo {
   mutable uint64_t found_ = 0;
   uint64_t computed_ = 0;
   std::unordered_map<Digest, CachedPass, DigestHash> passes_;
-  // By key, epoch and number of rows.
+  // By key, epoch and number of samples.
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>
       orders_;
@@ -68,7 +68,7 @@ class TrainMemo {
 // Returns the model, with a lookup in the memo before each pass. `identity` is
 // a digest of all input of the model's passes other than their arguments:
 // layers, shapes, kernels, and the training data. (A key covers only the
-// numbers of a batch's training rows.)
+// numbers of a batch's training samples.)
 //
 // The kernels and the memo outlive the result.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,

@@ -15,24 +15,24 @@ ReplicaBlock ReplicasOf(int replicas, int rank, int size) {
   return {.first = first, .count = replicas * (rank + 1) / size - first};
 }
 
-uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows) {
-  if (job.data.validation_steps == 0) return rows;
+uint32_t EvaluatedSamples(const JobSpec& job, uint32_t samples) {
+  if (job.data.validation_steps == 0) return samples;
   const uint64_t wanted = static_cast<uint64_t>(job.data.validation_steps) *
                           static_cast<uint64_t>(job.replicas) *
                           static_cast<uint64_t>(job.batch);
-  return static_cast<uint32_t>(std::min<uint64_t>(wanted, rows));
+  return static_cast<uint32_t>(std::min<uint64_t>(wanted, samples));
 }
 
 EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
                                const Dataset& validation,
                                const EvaluatedModel& evaluated_model) {
-  const size_t width = validation.features_per_row();
-  const uint32_t evaluated = EvaluatedRows(job, validation.rows);
+  const size_t width = validation.features_per_sample();
+  const uint32_t evaluated = EvaluatedSamples(job, validation.samples);
   EvaluatedPart part;
   for (int i = 0; i < block.count; ++i) {
-    const RowRange range =
-        EvaluationRows(evaluated, static_cast<uint64_t>(job.replicas),
-                       static_cast<uint64_t>(block.first + i));
+    const SampleRange range =
+        EvaluationSamples(evaluated, static_cast<uint64_t>(job.replicas),
+                          static_cast<uint64_t>(block.first + i));
     const ReplicaResult result = evaluated_model.model.Evaluate(
         evaluated_model.parameters,
         {.features = std::span(validation.features)
@@ -43,7 +43,7 @@ EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
          .state = evaluated_model.replica_state});
     part.losses.push_back(result.loss);
     part.correct += result.correct;
-    part.rows += static_cast<int64_t>(range.count);
+    part.samples += static_cast<int64_t>(range.count);
   }
   return part;
 }
@@ -92,7 +92,7 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
                 SizesOf(parts, block_)),
       state_before_(parts.model.replica_state_size()),
       state_after_(parts.model.replica_state_size()),
-      rows_(parts.data.train),
+      gathered_(parts.data.train),
       times_(world.clock) {}
 
 void Trainer::Rejoin(Ring& ring, DeviceRing* device_ring) {
@@ -112,25 +112,26 @@ void Trainer::ForReplicaState(int replica, const Move& move) const {
 }
 
 SampleOrder Trainer::OrderOf(const TrainState& state, uint32_t stream) const {
-  const uint32_t rows = schedule_->RowsOfStream(stream);
+  const uint32_t samples = schedule_->SamplesOfStream(stream);
   const uint64_t key = schedule_->OrderKey(state.position.epoch, stream);
-  if (memo_ != nullptr) return memo_->OrderOf(state.rng_key, key, rows);
-  return SampleOrder(state.rng_key, key, rows);
+  if (memo_ != nullptr) return memo_->OrderOf(state.rng_key, key, samples);
+  return SampleOrder(state.rng_key, key, samples);
 }
 
-void Trainer::ChooseRows(const TrainState& state, uint32_t replica,
-                         std::vector<uint32_t>& samples) {
+void Trainer::ChooseSamples(const TrainState& state, uint32_t replica,
+                            std::vector<uint32_t>& uses) {
   const auto [stream, range] =
       schedule_->RangeOf(state.position.sample, replica);
   const SampleOrder order = OrderOf(state, stream);
   const bool shuffled = job_->data.shuffle == Shuffle::kOn;
-  rows_.Clear();
+  gathered_.Clear();
   for (uint64_t i = 0; i < range.count; ++i) {
     const uint64_t place = range.first + i;
-    const uint32_t row = schedule_->RowAt(
-        stream, shuffled ? order.RowAt(place) : static_cast<uint32_t>(place));
-    rows_.Add(row);
-    samples.push_back(schedule_->UseOf(stream, row));
+    const uint32_t sample =
+        schedule_->SampleAt(stream, shuffled ? order.SampleAt(place)
+                                             : static_cast<uint32_t>(place));
+    gathered_.Add(sample);
+    uses.push_back(schedule_->UseOf(stream, sample));
   }
 }
 
@@ -178,13 +179,13 @@ Status Trainer::LocalGradients(ResidentState& resident,
   outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
   for (int i = 0; i < block_.count; ++i) {
     const auto replica = static_cast<uint64_t>(block_.first + i);
-    ChooseRows(state, static_cast<uint32_t>(replica), outcome.samples);
-    const size_t rows = rows_.numbers().size();
+    ChooseSamples(state, static_cast<uint32_t>(replica), outcome.samples);
+    const size_t taken = gathered_.numbers().size();
     if (passes.probe != nullptr) {
-      passes.probe->Saw({.name = "rows of the batch",
+      passes.probe->Saw({.name = "samples of the batch",
                          .replica = static_cast<int>(replica),
-                         .shape = {rows, data_->train.features_per_row()}},
-                        rows_.MutableFeatures());
+                         .shape = {taken, data_->train.features_per_sample()}},
+                        gathered_.MutableFeatures());
     }
     const std::span<float> extra = exchange_.Extra(static_cast<size_t>(i));
     ForReplicaState(block_.first + i,
@@ -199,8 +200,8 @@ Status Trainer::LocalGradients(ResidentState& resident,
     KeptGradients kept;
     const ReplicaResult result =
         model_->Gradients(parameters,
-                          {.rows = &rows_,
-                           .loss_scale = numerics::LossScale(passes.rows),
+                          {.samples = &gathered_,
+                           .loss_scale = numerics::LossScale(passes.samples),
                            .rng_key = state.rng_key,
                            .step = state.position.step,
                            .first_global_row = replica * batch,
@@ -222,7 +223,7 @@ Status Trainer::LocalGradients(ResidentState& resident,
       extra.back() = result.loss;
     }
     outcome.tally.correct += result.correct;
-    outcome.tally.rows += static_cast<int64_t>(rows);
+    outcome.tally.samples += static_cast<int64_t>(taken);
   }
   return OkStatus();
 }
@@ -260,18 +261,18 @@ void Trainer::ApplyGradients(ResidentState& resident) {
       {.slots = resident.NextSlots(), .scalars = state.optimizer.scalars});
 }
 
-void Trainer::Advance(TrainState& state, uint64_t step_rows,
+void Trainer::Advance(TrainState& state, uint64_t step_samples,
                       const StepOutcome& outcome) const {
   state.metrics.loss_sum =
-      numerics::AddStepLoss(state.metrics.loss_sum, outcome.loss, step_rows);
+      numerics::AddStepLoss(state.metrics.loss_sum, outcome.loss, step_samples);
   state.metrics.correct += outcome.tally.correct;
-  state.metrics.rows += outcome.tally.rows;
+  state.metrics.samples += outcome.tally.samples;
   state.position.step += 1;
   if (!LossIsFinite(state) && !state.not_finite_since) {
     state.not_finite_since = state.position.step;
   }
-  state.position.sample += step_rows;
-  if (state.position.sample >= schedule_->rows_per_epoch()) {
+  state.position.sample += step_samples;
+  if (state.position.sample >= schedule_->samples_per_epoch()) {
     state.position.phase = static_cast<uint64_t>(Phase::kEvaluationDue);
   }
 }
@@ -284,14 +285,14 @@ Result<StepOutcome> Trainer::Step(ResidentState& resident,
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepBegin, here));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kDataNext, here));
   times_.Lap(TimePart::kOther);
-  const uint64_t step_rows = schedule_->RowsOfStep(state.position.sample);
-  CHECK(step_rows > 0, "a step needs rows");
+  const uint64_t step_samples = schedule_->SamplesOfStep(state.position.sample);
+  CHECK(step_samples > 0, "a step needs samples");
   StepOutcome outcome = {.first_position = state.position.sample};
   ASSIGN_OR_RETURN(StepProbe* const probe, ProbeFor(resident));
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(LocalGradients(
       resident,
-      {.key = key, .timeout = timeout, .rows = step_rows, .probe = probe},
+      {.key = key, .timeout = timeout, .samples = step_samples, .probe = probe},
       outcome));
   // If DeviceStatus returns an error, no exchange is running: an exchange
   // begins early only with the kernels of the host, which cannot fail.
@@ -304,7 +305,7 @@ Result<StepOutcome> Trainer::Step(ResidentState& resident,
   outcome.loss = exchange_.TotalExtra().back();
   ApplyGradients(resident);
   RETURN_IF_ERROR(DeviceStatus());
-  Advance(state, step_rows, outcome);
+  Advance(state, step_samples, outcome);
   times_.Lap(TimePart::kUpdate);
   RETURN_IF_ERROR(EndProbe(probe, resident));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
@@ -327,7 +328,7 @@ Result<StepOutcome> Trainer::Evaluate(ResidentState& resident,
                         .replica_state = CombinedReplicaState(*model_, state)});
   RETURN_IF_ERROR(DeviceStatus());
   outcome.tally.correct = part.correct;
-  outcome.tally.rows = part.rows;
+  outcome.tally.samples = part.samples;
   std::vector<float>& losses = part.losses;
   for (size_t i = 0; probe != nullptr && i < losses.size(); ++i) {
     probe->Saw(
@@ -343,7 +344,7 @@ Result<StepOutcome> Trainer::Evaluate(ResidentState& resident,
                                    outcome.tally, timeout));
   state.history.val_loss.push_back(outcome.loss);
   state.history.val_correct.push_back(outcome.tally.correct);
-  state.history.val_rows.push_back(outcome.tally.rows);
+  state.history.val_samples.push_back(outcome.tally.samples);
   state.position.phase = static_cast<uint64_t>(Phase::kCallbacksDue);
   RETURN_IF_ERROR(EndProbe(probe, resident));
   return outcome;
@@ -365,9 +366,9 @@ Status Trainer::EndEpoch(ResidentState& resident) const {
   TrainState& state = resident.host();
   const RunningMetrics& metrics = state.metrics;
   state.history.loss.push_back(numerics::EpochLoss(
-      metrics.loss_sum, static_cast<uint64_t>(metrics.rows)));
+      metrics.loss_sum, static_cast<uint64_t>(metrics.samples)));
   state.history.correct.push_back(metrics.correct);
-  state.history.rows.push_back(metrics.rows);
+  state.history.samples.push_back(metrics.samples);
   state.metrics = {};
   state.position.epoch += 1;
   state.position.sample = 0;

@@ -1,5 +1,5 @@
-// The training step, from rows to updated parameters, on one worker of many. A
-// worker keeps its trainer, with all arrays, from generation to generation.
+// The training step, from samples to updated parameters, on one worker of many.
+// A worker keeps its trainer, with all arrays, from generation to generation.
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_TRAINER_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_TRAINER_H_
 
@@ -11,9 +11,9 @@
 
 #include "engine/cluster/ring/ring.h"
 #include "engine/data/dataset.h"
-#include "engine/data/gathered_rows.h"
-#include "engine/data/row_schedule.h"
+#include "engine/data/gathered_samples.h"
 #include "engine/data/sample_order.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/job/job.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizers/optimizer.h"
@@ -28,10 +28,10 @@ namespace gauntlet {
 
 // Result of a step or an evaluation, for events and reports.
 struct StepOutcome {
-  uint64_t first_position = 0;  // of the step's rows in the epoch's order
-  float loss = 0.0f;            // mean over all rows of all replicas
+  uint64_t first_position = 0;  // of the step's samples in the epoch's order
+  float loss = 0.0f;            // mean over all samples of all replicas
   Tally tally;                  // of the whole cluster
-  // Samples that this worker used, as numbers from RowSchedule::UseOf.
+  // Samples that this worker used, as numbers from SampleSchedule::UseOf.
   std::vector<uint32_t> samples;
 };
 
@@ -45,15 +45,15 @@ struct ReplicaBlock {
 };
 ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 
-// Returns the number of validation rows that an evaluation uses.
-uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows);
+// Returns the number of validation samples that an evaluation uses.
+uint32_t EvaluatedSamples(const JobSpec& job, uint32_t samples);
 
-// Result of evaluating the validation rows of some replicas.
+// Result of evaluating the validation samples of some replicas.
 struct EvaluatedPart {
   // By replica; the sum over all replicas is the mean loss.
   std::vector<float> losses;
   int64_t correct = 0;
-  int64_t rows = 0;
+  int64_t samples = 0;
 };
 // The parameters are in the memory of the model's kernels.
 struct EvaluatedModel {
@@ -77,7 +77,7 @@ class Trainer {
     DeviceRing* device_ring = nullptr;
     const JobSpec& job;
     const DataSplit& data;
-    const RowSchedule& schedule;
+    const SampleSchedule& schedule;
     const Optimizer& optimizer;
     Model& model;
     const Kernels& kernels;
@@ -101,12 +101,12 @@ class Trainer {
   // points and frames carry the number of this step; the first step of the run
   // is 1. After an error the worker must leave the generation, because the
   // other workers may have completed the step. REQUIRES: the position is within
-  // an epoch, with rows left.
+  // an epoch, with samples left.
   Result<StepOutcome> Step(ResidentState& resident, const Requests& requests,
                            Duration timeout);
 
-  // Evaluates the validation rows, appends the result to the history, and sets
-  // the next phase. REQUIRES: the phase is kEvaluationDue.
+  // Evaluates the validation samples, appends the result to the history, and
+  // sets the next phase. REQUIRES: the phase is kEvaluationDue.
   Result<StepOutcome> Evaluate(ResidentState& resident,
                                const Requests& requests, Duration timeout);
 
@@ -123,19 +123,19 @@ class Trainer {
   TimeSplit& times() { return times_; }
 
   int rank() const { return ring_->rank(); }
-  const RowSchedule& schedule() const { return *schedule_; }
+  const SampleSchedule& schedule() const { return *schedule_; }
 
  private:
-  // Gathers the replica's rows of the next step into rows_, and appends the
-  // numbers of these samples (StepOutcome) to `samples`.
-  void ChooseRows(const TrainState& state, uint32_t replica,
-                  std::vector<uint32_t>& samples);
+  // Gathers the replica's samples of the next step into gathered_, and appends
+  // the numbers of these samples (StepOutcome) to `uses`.
+  void ChooseSamples(const TrainState& state, uint32_t replica,
+                     std::vector<uint32_t>& uses);
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
   // Inputs that the passes of one step share.
   struct StepPasses {
     ExchangeKey key;
-    Duration timeout{0};  // of the exchange
-    uint64_t rows = 0;    // of all replicas
+    Duration timeout{0};   // of the exchange
+    uint64_t samples = 0;  // of all replicas
     StepProbe* probe = nullptr;
   };
   Status LocalGradients(ResidentState& resident, const StepPasses& passes,
@@ -143,7 +143,7 @@ class Trainer {
   // Applies the step's summed gradients to the state: makes the update or, with
   // gradient accumulation, accumulates them until the update is due.
   void ApplyGradients(ResidentState& resident);
-  void Advance(TrainState& state, uint64_t step_rows,
+  void Advance(TrainState& state, uint64_t step_samples,
                const StepOutcome& outcome) const;
   // Returns the probe if there is one and its Begin accepts the operation that
   // begins in this state; else null. Returns an error if the device has lost
@@ -156,7 +156,7 @@ class Trainer {
   World* world_;
   const JobSpec* job_;
   const DataSplit* data_;
-  const RowSchedule* schedule_;
+  const SampleSchedule* schedule_;
   const Optimizer* optimizer_;
   Ring* ring_;
   Model* model_;
@@ -177,7 +177,7 @@ class Trainer {
   GradientExchange exchange_;
   std::vector<float> state_before_;  // of one replica
   std::vector<float> state_after_;
-  GatheredRows rows_;  // of one replica
+  GatheredSamples gathered_;  // of one replica
   TimeSplit times_;
 };
 

@@ -5,7 +5,7 @@
 namespace gauntlet {
 
 Status LoadState(World& world, const LoadSource& source,
-                 const RowSchedule& schedule, TrainState& state) {
+                 const SampleSchedule& schedule, TrainState& state) {
   const auto& [store, parent, only_parameters] = source;
   const Result<LoadedCheckpoint> loaded =
       store.Load(parent, [&state](const TensorView& tensor) {
@@ -24,11 +24,11 @@ Status LoadState(World& world, const LoadSource& source,
   RETURN_IF_ERROR(
       Annotate(state.Restore(loaded->tensors, world.faults, only_parameters),
                store.PathOf(parent)));
-  if (state.position.sample > schedule.rows_per_epoch()) {
-    return DataLoss(
-        fmt::format("{}: position/sample: expected at most {} rows, found {}",
-                    store.PathOf(parent), schedule.rows_per_epoch(),
-                    state.position.sample));
+  if (state.position.sample > schedule.samples_per_epoch()) {
+    return DataLoss(fmt::format(
+        "{}: position/sample: expected at most {} samples, found {}",
+        store.PathOf(parent), schedule.samples_per_epoch(),
+        state.position.sample));
   }
   state.not_finite_since = loaded->head.not_finite_since;
   return OkStatus();

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/ckpt/checkpoint_store.h"
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/status.h"
 #include "engine/train/state/train_state.h"
 #include "engine/world/world.h"
@@ -26,10 +26,10 @@ struct LoadSource {
 // memory. After an error `state` is unusable. kUnavailable: the checkpoint was
 // valid when the chief chose it, and is now damaged or missing.
 Status LoadState(World& world, const LoadSource& source,
-                 const RowSchedule& schedule, TrainState& state);
+                 const SampleSchedule& schedule, TrainState& state);
 inline Status LoadState(World& world, CheckpointStore& store,
                         const CheckpointRef& parent,
-                        const RowSchedule& schedule, TrainState& state) {
+                        const SampleSchedule& schedule, TrainState& state) {
   return LoadState(world, {.store = store, .parent = parent}, schedule, state);
 }
 

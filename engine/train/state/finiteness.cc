@@ -7,7 +7,7 @@
 namespace gauntlet {
 
 bool LossIsFinite(const TrainState& state) {
-  if (state.metrics.rows > 0) return std::isfinite(state.metrics.loss_sum);
+  if (state.metrics.samples > 0) return std::isfinite(state.metrics.loss_sum);
   const std::vector<float>& history = state.history.loss;
   return history.empty() || std::isfinite(history.back());
 }

@@ -20,7 +20,8 @@ namespace gauntlet {
 namespace {
 
 // Names of tensors, in the order of ForEachArray. kNumberNames are single
-// numbers; kHistoryNames are arrays with one number per epoch.
+// numbers; kHistoryNames are arrays with one number per epoch. In the names,
+// "rows" are samples, as in checkpoints of all earlier versions.
 constexpr const char* kNumberNames[] = {
     "rng/key",        "position/step",    "position/epoch",  "position/sample",
     "position/phase", "metrics/loss_sum", "metrics/correct", "metrics/rows"};
@@ -135,13 +136,13 @@ void TrainState::ForEachArray(State& state, const Visit& visit) {
   visit_one(state.position.phase);
   visit_one(state.metrics.loss_sum);
   visit_one(state.metrics.correct);
-  visit_one(state.metrics.rows);
+  visit_one(state.metrics.samples);
   visit(std::span(state.history.loss));
   visit(std::span(state.history.correct));
-  visit(std::span(state.history.rows));
+  visit(std::span(state.history.samples));
   visit(std::span(state.history.val_loss));
   visit(std::span(state.history.val_correct));
-  visit(std::span(state.history.val_rows));
+  visit(std::span(state.history.val_samples));
 }
 
 template <typename Byte, typename State>
@@ -304,10 +305,10 @@ Status TrainState::ResizeHistory(std::span<const TensorView> tensors) {
   };
   RETURN_IF_ERROR(resize("history/loss", history.loss));
   RETURN_IF_ERROR(resize("history/correct", history.correct));
-  RETURN_IF_ERROR(resize("history/rows", history.rows));
+  RETURN_IF_ERROR(resize("history/rows", history.samples));
   RETURN_IF_ERROR(resize("history/val_loss", history.val_loss));
   RETURN_IF_ERROR(resize("history/val_correct", history.val_correct));
-  return resize("history/val_rows", history.val_rows);
+  return resize("history/val_rows", history.val_samples);
 }
 
 // Checks the lengths of the history: each list has one entry per complete
@@ -330,10 +331,10 @@ Status TrainState::CheckHistory() const {
         name, expected, values.size()));
   };
   RETURN_IF_ERROR(check("correct", history.correct, trained));
-  RETURN_IF_ERROR(check("rows", history.rows, trained));
+  RETURN_IF_ERROR(check("rows", history.samples, trained));
   RETURN_IF_ERROR(check("val_loss", history.val_loss, validated));
   RETURN_IF_ERROR(check("val_correct", history.val_correct, validated));
-  return check("val_rows", history.val_rows, validated);
+  return check("val_rows", history.val_samples, validated);
 }
 
 // Returns the error for a checkpoint with superfluous tensors; names the first

@@ -39,7 +39,7 @@ struct Position {
   // Saves, stops and faults may fall on any step.
   uint64_t step = 0;
   uint64_t epoch = 0;   // complete epochs so far
-  uint64_t sample = 0;  // rows of this epoch used so far
+  uint64_t sample = 0;  // samples of this epoch used so far
   uint64_t phase = 0;   // a Phase
 
   Phase phase_of() const { return static_cast<Phase>(phase); }
@@ -47,9 +47,9 @@ struct Position {
 
 // Metrics of the current epoch.
 struct RunningMetrics {
-  float loss_sum = 0.0f;  // sum over steps of (mean loss * rows)
+  float loss_sum = 0.0f;  // sum over steps of (mean loss * samples)
   int64_t correct = 0;
-  int64_t rows = 0;
+  int64_t samples = 0;
 };
 
 // Each list has one entry per epoch. At the end of an epoch, the entries of the
@@ -57,17 +57,18 @@ struct RunningMetrics {
 struct History {
   std::vector<float> loss;
   std::vector<int64_t> correct;
-  std::vector<int64_t> rows;
+  std::vector<int64_t> samples;
   std::vector<float> val_loss;
   std::vector<int64_t> val_correct;
-  std::vector<int64_t> val_rows;
+  std::vector<int64_t> val_samples;
 };
 
-// Returns the fraction of the rows that were classified correctly; 0 if there
-// are no rows.
-inline double ShareOf(int64_t correct, int64_t rows) {
-  return rows == 0 ? 0.0
-                   : static_cast<double>(correct) / static_cast<double>(rows);
+// Returns the fraction of the samples that were classified correctly; 0 if
+// there are no samples.
+inline double ShareOf(int64_t correct, int64_t samples) {
+  return samples == 0
+             ? 0.0
+             : static_cast<double>(correct) / static_cast<double>(samples);
 }
 
 inline constexpr std::string_view kCallbackPrefix = "callbacks/";

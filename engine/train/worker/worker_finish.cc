@@ -34,15 +34,15 @@ TrainResult ResultOf(const TrainState& state, LoopEnd end,
   };
   if (!history.loss.empty()) {
     result.loss = history.loss.back();
-    result.accuracy = ShareOf(history.correct.back(), history.rows.back());
-  } else if (state.metrics.rows > 0) {
+    result.accuracy = ShareOf(history.correct.back(), history.samples.back());
+  } else if (state.metrics.samples > 0) {
     result.loss =
-        state.metrics.loss_sum / static_cast<float>(state.metrics.rows);
-    result.accuracy = ShareOf(state.metrics.correct, state.metrics.rows);
+        state.metrics.loss_sum / static_cast<float>(state.metrics.samples);
+    result.accuracy = ShareOf(state.metrics.correct, state.metrics.samples);
   }
-  if (!history.val_rows.empty() && history.val_rows.back() > 0) {
+  if (!history.val_samples.empty() && history.val_samples.back() > 0) {
     result.val_accuracy =
-        ShareOf(history.val_correct.back(), history.val_rows.back());
+        ShareOf(history.val_correct.back(), history.val_samples.back());
   }
   return result;
 }

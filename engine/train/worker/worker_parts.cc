@@ -101,8 +101,9 @@ Status Build(WorkerParts& parts) {
   RETURN_IF_ERROR(CheckCluster(options.job, parts.place.addresses.size()));
   ASSIGN_OR_RETURN(
       parts.schedule,
-      RowSchedule::Make(options.job, {.rows = train.rows,
-                                      .rows_of_files = train.rows_of_files}));
+      SampleSchedule::Make(options.job,
+                           {.samples = train.samples,
+                            .samples_of_files = train.samples_of_files}));
   if (parts.is_chief() && !parts.schedule->warning().empty()) {
     parts.reporter.Progress({.line = parts.schedule->warning()});
   }

@@ -8,7 +8,7 @@
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/cluster/ring/device_ring.h"
 #include "engine/cluster/session/session.h"
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/status.h"
 #include "engine/train/loop/job_model.h"
 #include "engine/train/loop/trainer.h"
@@ -32,7 +32,7 @@ struct WorkerParts {
   LaunchHold launch_hold;
   TimeSplit times;  // of the time until training begins
   Stage stage = Stage::kSetUp;
-  std::optional<RowSchedule> schedule;
+  std::optional<SampleSchedule> schedule;
   JobModel built;
   std::optional<CheckpointStore> store;   // nullopt: no checkpoints
   std::optional<TrainState> state;        // nullopt: no generation has begun

@@ -67,7 +67,7 @@ std::string DescribeEvent(const PlacedEvent& placed) {
   if (!event.digest.empty()) add("state", event.digest);
   if (!event.path.empty()) text += ", " + event.path;
   if (!event.detail.empty()) text += ", " + event.detail;
-  if (!event.samples.empty()) add("rows", event.samples.size());
+  if (!event.samples.empty()) add("samples", event.samples.size());
   if (event.about) add("about worker", *event.about);
   if (event.incarnation != 0) add("incarnation", event.incarnation);
   if (event.reason != RecordReason::kNone) {

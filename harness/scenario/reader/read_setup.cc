@@ -19,12 +19,12 @@ namespace {
 // Checks that the samples fit the layers, if the shape of a sample is known
 // without reading the data.
 Status CheckLayersFit(const JobSpec& job) {
-  const std::optional<Dataset> rows = DatasetWithoutFiles(job.data);
-  if (!rows) return OkStatus();
+  const std::optional<Dataset> data = DatasetWithoutFiles(job.data);
+  if (!data) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
   // If this machine cannot train, that is not an error of the scenario.
   if (!kernels.ok()) return OkStatus();
-  return Model::Build(job.model, rows->shape(), rows->classes, **kernels)
+  return Model::Build(job.model, data->shape(), data->classes, **kernels)
       .status();
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/data/row_schedule.h"
+#include "engine/data/sample_schedule.h"
 #include "engine/text/nearest_names.h"
 #include "engine/text/units.h"
 #include "harness/scenario/format/map_reader.h"
@@ -387,12 +387,12 @@ std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics) {
 
 EpochShape ShapeOfEpoch(const JobSpec& job) {
   if (job.data.kind != DataKind::kDigits) return {};
-  const Result<RowSchedule> schedule = RowSchedule::Make(
-      job, {.rows = static_cast<uint32_t>(std::max(job.data.samples, 0)),
-            .rows_of_files = {}});
+  const Result<SampleSchedule> schedule = SampleSchedule::Make(
+      job, {.samples = static_cast<uint32_t>(std::max(job.data.samples, 0)),
+            .samples_of_files = {}});
   if (!schedule.ok()) return {};
   return {.steps = schedule->steps_per_epoch(),
-          .rows = schedule->rows_per_epoch()};
+          .samples = schedule->samples_per_epoch()};
 }
 
 }  // namespace gauntlet

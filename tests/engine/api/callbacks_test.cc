@@ -89,7 +89,7 @@ TEST(EarlyStoppingTest, RefusesAMonitorWithoutValidation) {
     const Boundary at = {
         Progress{.world = world, .epoch = 1}, {}, {}, {}, state};
     const Status status = stopping.OnEpochEnd(at, {.loss = 1.0f});
-    EXPECT_THAT(status.message(), HasSubstr("expected validation rows"));
+    EXPECT_THAT(status.message(), HasSubstr("expected validation samples"));
   });
 }
 

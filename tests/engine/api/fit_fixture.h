@@ -15,7 +15,7 @@
 
 namespace gauntlet {
 
-// Six steps per epoch for one replica of 16 rows, three for two.
+// Six steps per epoch for one replica of 16 samples, three for two.
 inline DataSpec SmallDigits() {
   return {.samples = 96, .validation_samples = 32, .side = 7};
 }

@@ -295,7 +295,7 @@ TEST(FitTest, RefusesInvalidOptionsByName) {
   }
 }
 
-TEST(FitTest, RowsOfAnotherShapeAreRefused) {
+TEST(FitTest, SamplesOfAnotherShapeAreRefused) {
   FitFixture fixture;
   std::optional<Status> status;
   fixture.Run([&](World& world) {
@@ -306,7 +306,7 @@ TEST(FitTest, RowsOfAnotherShapeAreRefused) {
                  .status();
   });
   EXPECT_THAT(status->message(),
-              HasSubstr("expected rows of 7x7x1 as the model's input, found "
+              HasSubstr("expected samples of 7x7x1 as the model's input, found "
                         "28x28x1"));
 }
 

@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Returns a row of CIFAR-10's binary version in which all values are equal.
-inline std::string CifarRow(int label, char value) {
+// Returns a sample of CIFAR-10's binary version in which all values are equal.
+inline std::string CifarSample(int label, char value) {
   return std::string(1, static_cast<char>(label)) + std::string(3072, value);
 }
 

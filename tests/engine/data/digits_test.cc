@@ -10,11 +10,11 @@
 namespace gauntlet {
 namespace {
 
-RawRows Train(uint32_t rows, uint32_t side = 28) {
-  return DrawDigits({.rows = rows, .side = side});
+RawSamples Train(uint32_t samples, uint32_t side = 28) {
+  return DrawDigits({.samples = samples, .side = side});
 }
 
-std::string DigestOfPixels(const RawRows& raw) {
+std::string DigestOfPixels(const RawSamples& raw) {
   return DigestOf(std::as_bytes(std::span(raw.pixels))).ToString();
 }
 
@@ -24,24 +24,24 @@ TEST(DigitsTest, BytesAreTheSameEverywhere) {
   EXPECT_EQ(DigestOfPixels(Train(256, 7)), "c646444bba5ff686220fe18a8e11f14f");
 }
 
-TEST(DigitsTest, RowsDoNotDependOnTheirNumber) {
-  const RawRows few = Train(3);
-  const RawRows many = Train(20);
+TEST(DigitsTest, SamplesDoNotDependOnTheirNumber) {
+  const RawSamples few = Train(3);
+  const RawSamples many = Train(20);
   EXPECT_TRUE(std::ranges::equal(
       few.pixels, std::span(many.pixels).first(few.pixels.size())));
   EXPECT_TRUE(std::ranges::equal(
       few.labels, std::span(many.labels).first(few.labels.size())));
 }
 
-TEST(DigitsTest, ValidationRowsAreOtherRows) {
-  const RawRows train = Train(512);
-  const RawRows validation =
-      DrawDigits({.split = DataPart::kValidation, .rows = 512});
+TEST(DigitsTest, ValidationSamplesAreOtherSamples) {
+  const RawSamples train = Train(512);
+  const RawSamples validation =
+      DrawDigits({.split = DataPart::kValidation, .samples = 512});
   const size_t size = 28 * 28;
   for (size_t i = 0; i < 512; ++i) {
-    const auto row = std::span(validation.pixels).subspan(i * size, size);
-    EXPECT_EQ(std::search(train.pixels.begin(), train.pixels.end(), row.begin(),
-                          row.end()),
+    const auto sample = std::span(validation.pixels).subspan(i * size, size);
+    EXPECT_EQ(std::search(train.pixels.begin(), train.pixels.end(),
+                          sample.begin(), sample.end()),
               train.pixels.end())
         << i;
   }
@@ -55,8 +55,8 @@ TEST(DigitsTest, EveryDigitAppearsAboutAsOftenAsAnyOther) {
 }
 
 TEST(DigitsTest, SmallImagesAreTheMeansOfBlocks) {
-  const RawRows big = Train(5);
-  const RawRows small = Train(5, 7);
+  const RawSamples big = Train(5);
+  const RawSamples small = Train(5, 7);
   ASSERT_EQ(small.pixels.size(), 5u * 49);
   EXPECT_EQ(small.labels, big.labels);
   for (size_t i = 0; i < small.pixels.size(); ++i) {

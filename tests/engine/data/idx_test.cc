@@ -14,14 +14,14 @@ constexpr uint32_t kLabels = 0x801;
 const char kImagesPath[] = "d/train-images-idx3-ubyte";
 const char kLabelsPath[] = "d/train-labels-idx1-ubyte";
 
-std::string Images(uint32_t rows, uint32_t height, uint32_t width,
+std::string Images(uint32_t samples, uint32_t height, uint32_t width,
                    std::string_view pixels) {
-  return BigEndian(kImages) + BigEndian(rows) + BigEndian(height) +
+  return BigEndian(kImages) + BigEndian(samples) + BigEndian(height) +
          BigEndian(width) + std::string(pixels);
 }
 
-std::string Labels(uint32_t rows, std::string_view labels) {
-  return BigEndian(kLabels) + BigEndian(rows) + std::string(labels);
+std::string Labels(uint32_t samples, std::string_view labels) {
+  return BigEndian(kLabels) + BigEndian(samples) + std::string(labels);
 }
 
 // Two images of 1 x 3 pixels.
@@ -35,9 +35,9 @@ MemoryStorage GoodFiles() {
 
 TEST(IdxTest, ReadsImagesAndLabels) {
   MemoryStorage files = GoodFiles();
-  const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kTrain);
+  const Result<RawSamples> raw = ReadIdx(files, "d", DataPart::kTrain);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
-  EXPECT_EQ(raw->rows, 2u);
+  EXPECT_EQ(raw->samples, 2u);
   EXPECT_EQ(raw->height, 1u);
   EXPECT_EQ(raw->width, 3u);
   EXPECT_EQ(raw->pixels, (std::vector<uint8_t>{'a', 'b', 'c', 'd', 'e', 'f'}));
@@ -48,7 +48,7 @@ TEST(IdxTest, ReadsCompressedFiles_IfPlainOnesAreMissing) {
   MemoryStorage files =
       ReadOnlyFiles({{"d/t10k-images-idx3-ubyte.gz", Gzip(kGoodImages)},
                      {"d/t10k-labels-idx1-ubyte", kGoodLabels}});
-  const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kValidation);
+  const Result<RawSamples> raw = ReadIdx(files, "d", DataPart::kValidation);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->pixels[5], 'f');
 }
@@ -83,9 +83,9 @@ const BadFile kBadFiles[] = {
     {kImagesPath, BigEndian(0x1234) + kGoodImages.substr(4),
      "offset 0: expected magic 0x00000803, found 0x00001234"},
     {kImagesPath, Images(0, 1, 3, ""),
-     "offset 4: expected 1 to 10000000 rows, found 0"},
+     "offset 4: expected 1 to 10000000 samples, found 0"},
     {kImagesPath, Images(0xffffffff, 1, 3, "abc"),
-     "offset 4: expected 1 to 10000000 rows, found 4294967295"},
+     "offset 4: expected 1 to 10000000 samples, found 4294967295"},
     {kImagesPath, Images(2, 0, 3, ""),
      "offset 8: expected 1 to 4096 pixels high, found 0"},
     {kImagesPath, Images(2, 1, 4097, ""),
@@ -100,7 +100,7 @@ const BadFile kBadFiles[] = {
     {kLabelsPath, BigEndian(kImages) + kGoodLabels.substr(4),
      "offset 0: expected magic 0x00000801, found 0x00000803"},
     {kLabelsPath, Labels(3, "\x01\x02\x03"),
-     "offset 4: expected 2 rows as in the images, found 3"},
+     "offset 4: expected 2 samples as in the images, found 3"},
     {kLabelsPath, Labels(2, "\x01\x0a"),
      "offset 9: expected a label below 10, found 10"},
     {kLabelsPath, Labels(2, "\x01"),
@@ -176,7 +176,7 @@ RC_GTEST_PROP(IdxTest, ChangedByteNeverCrashes,
   MemoryStorage files = ReadOnlyFiles(
       {{std::string(kImagesPath) + ".gz", all.substr(0, gz.size())},
        {kLabelsPath, all.substr(gz.size())}});
-  const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kTrain);
+  const Result<RawSamples> raw = ReadIdx(files, "d", DataPart::kTrain);
   RC_ASSERT(raw.ok() || raw.status().code() == Code::kInvalidArgument);
 }
 

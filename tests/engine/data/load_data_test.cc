@@ -33,7 +33,7 @@ TEST(LoadDataTest, FeatureIsTheByteOver255) {
             (std::vector<float>{0.0f, 1.0f, 51.0f / 255.0f, 1.0f / 255.0f}));
   EXPECT_EQ(train.labels, (std::vector<uint8_t>{1, 2}));
   EXPECT_EQ(train.classes, 10u);
-  EXPECT_EQ(train.features_per_row(), 2u);
+  EXPECT_EQ(train.features_per_sample(), 2u);
 }
 
 TEST(LoadDataTest, ContentDigest_DoesNotDependOnCompression) {
@@ -73,9 +73,9 @@ MemoryStorage CifarFiles() {
   MemoryStorage files = ReadOnlyFiles();
   for (int i = 1; i <= 5; ++i) {
     files.SetBytes("d/data_batch_" + std::to_string(i) + ".bin",
-                   CifarRow(i, 51));
+                   CifarSample(i, 51));
   }
-  files.SetBytes("d/test_batch.bin", CifarRow(0, 51));
+  files.SetBytes("d/test_batch.bin", CifarSample(0, 51));
   return files;
 }
 
@@ -85,19 +85,19 @@ TEST(LoadDataTest, ColouredImagesHaveAColumnForEachChannel) {
   ASSERT_TRUE(data.ok()) << data.status().ToString();
   const Dataset& train = (*data)->train;
   EXPECT_EQ(train.channels, 3u);
-  EXPECT_EQ(train.features_per_row(), 3072u);
+  EXPECT_EQ(train.features_per_sample(), 3072u);
   EXPECT_EQ(train.features.size(), 5u * 3072);
   EXPECT_EQ(train.features[7], 51.0f / 255.0f);
-  EXPECT_EQ(train.rows_of_files.size(), 5u);
+  EXPECT_EQ(train.samples_of_files.size(), 5u);
 }
 
-TEST(LoadDataTest, ContentDigest_DependsOnTheFileOfEachRow) {
+TEST(LoadDataTest, ContentDigest_DependsOnTheFileOfEachSample) {
   const DataSpec spec = {.kind = DataKind::kCifar10, .path = "d"};
   MemoryStorage files = CifarFiles();
-  files.Bytes("d/data_batch_1.bin") += CifarRow(2, 51);
+  files.Bytes("d/data_batch_1.bin") += CifarSample(2, 51);
   const Digest before = (*LoadData(files, spec))->content;
   MemoryStorage others = CifarFiles();
-  others.Bytes("d/data_batch_2.bin") += CifarRow(2, 51);
+  others.Bytes("d/data_batch_2.bin") += CifarSample(2, 51);
   EXPECT_NE((*LoadData(others, spec))->content, before);
 }
 
@@ -143,8 +143,8 @@ TEST(LoadDataTest, DigitsNeedNoFilesAndHaveADigestOfTheirOwn) {
   const DataSpec spec{.samples = 20, .validation_samples = 10, .side = 7};
   const auto data = LoadData(none, spec);
   ASSERT_TRUE(data.ok()) << data.status().ToString();
-  EXPECT_EQ((*data)->train.rows, 20u);
-  EXPECT_EQ((*data)->validation.rows, 10u);
+  EXPECT_EQ((*data)->train.samples, 20u);
+  EXPECT_EQ((*data)->validation.samples, 10u);
   EXPECT_EQ((*data)->train.features.size(), 20u * 49);
   EXPECT_EQ((*LoadData(none, spec))->content, (*data)->content);
   EXPECT_NE(

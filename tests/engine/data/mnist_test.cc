@@ -25,9 +25,9 @@ TEST(MnistTest, FilesOfADirectoryAreRead) {
   }
   const auto data = LoadData(files, {.kind = DataKind::kIdx, .path = "d"});
   ASSERT_TRUE(data.ok()) << data.status().ToString();
-  EXPECT_EQ((*data)->train.features_per_row(), 784u);
-  EXPECT_GE((*data)->train.rows, 1000u);
-  EXPECT_EQ((*data)->train.labels.size(), (*data)->train.rows);
+  EXPECT_EQ((*data)->train.features_per_sample(), 784u);
+  EXPECT_GE((*data)->train.samples, 1000u);
+  EXPECT_EQ((*data)->train.labels.size(), (*data)->train.samples);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string Floats(std::initializer_list<float> values) {
   return bytes;
 }
 
-// Returns files with two rows of 1 x 3 values.
+// Returns files with two samples of 1 x 3 values.
 MemoryStorage GoodFiles() {
   return ReadOnlyFiles(
       {{"d/x_train.npy", Npy("|u1", "(2, 1, 3)", "abcdef")},
@@ -29,15 +29,15 @@ MemoryStorage GoodFiles() {
         Npy("<i8", "(2,)", LittleEndian(3, 8) + LittleEndian(9, 8))}});
 }
 
-Result<RawRows> Read(MemoryStorage& files) {
+Result<RawSamples> Read(MemoryStorage& files) {
   return ReadNpy(files, {.directory = "d"}, DataPart::kTrain);
 }
 
 TEST(NpyTest, ReadsBytesAndLabels) {
   MemoryStorage files = GoodFiles();
-  const Result<RawRows> raw = Read(files);
+  const Result<RawSamples> raw = Read(files);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
-  EXPECT_EQ(raw->rows, 2u);
+  EXPECT_EQ(raw->samples, 2u);
   EXPECT_EQ(raw->height, 1u);
   EXPECT_EQ(raw->width, 3u);
   EXPECT_EQ(raw->channels, 1u);
@@ -51,7 +51,7 @@ TEST(NpyTest, ReadsFloatsAsTheyStandAndChannels) {
                                       Floats({-1.5f, 0.0f, 3.25f, 1e30f})));
   files.SetBytes("d/y_train.npy",
                  Npy("<i4", "(2, 1)", LittleEndian(0, 4) + LittleEndian(1, 4)));
-  const Result<RawRows> raw = Read(files);
+  const Result<RawSamples> raw = Read(files);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->channels, 2u);
   EXPECT_EQ(raw->values, (std::vector<float>{-1.5f, 0.0f, 3.25f, 1e30f}));
@@ -65,7 +65,7 @@ TEST(NpyTest, ReadsVersionTwoAndAnyLayoutOfTheHeader) {
   files.SetBytes("d/x_train.npy", std::string("\x93NUMPY\x02\x00", 8) +
                                       LittleEndian(header.size(), 4) + header +
                                       "abcdef");
-  const Result<RawRows> raw = Read(files);
+  const Result<RawSamples> raw = Read(files);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->width, 3u);
   EXPECT_EQ(raw->pixels[5], 'f');
@@ -87,9 +87,9 @@ TEST(NpyTest, MalformedFeaturesAreRefusedWithTheirOffset) {
   const std::string types =
       "expected a type, one of '|u1' '<i4' '<i8' '<f4', found ";
   const std::string shapes =
-      "expected a shape (rows, features), (rows, height, width) or (rows, "
-      "height, width, channels) of 1 to 10000000 rows and at most 16777216 "
-      "features, found ";
+      "expected a shape (samples, features), (samples, height, width) or "
+      "(samples, height, width, channels) of 1 to 10000000 samples and at most "
+      "16777216 features, found ";
   const BadFile bad_files[] = {
       {"", "offset 0: expected the magic '\\x93NUMPY', found the end"},
       {"PK\x03\x04 zip",
@@ -153,7 +153,7 @@ TEST(NpyTest, MalformedFeaturesAreRefusedWithTheirOffset) {
 
 TEST(NpyTest, MalformedLabelsAreRefusedWithTheirOffset) {
   const std::string shape =
-      "expected a shape (2) or (2, 1), a label for each row of features, "
+      "expected a shape (2) or (2, 1), a label for each sample of features, "
       "found ";
   const BadFile bad_files[] = {
       {Npy("|u1", "(3,)", "abc"), "offset 60: " + shape + "(3)"},
@@ -214,7 +214,7 @@ RC_GTEST_PROP(NpyTest, ChangedByteNeverCrashes,
   std::string& file =
       files.Bytes(where % 2 == 0 ? "d/x_train.npy" : "d/y_train.npy");
   file[where / 2 % file.size()] = static_cast<char>(byte);
-  const Result<RawRows> raw = Read(files);
+  const Result<RawSamples> raw = Read(files);
   RC_ASSERT(raw.ok() || raw.status().code() == Code::kInvalidArgument);
 }
 

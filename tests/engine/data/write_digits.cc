@@ -18,12 +18,12 @@ void Write(const std::string& path, const std::string& head,
 }
 
 void WritePart(const std::string& stem, const DigitsSpec& spec) {
-  const RawRows raw = DrawDigits(spec);
+  const RawSamples raw = DrawDigits(spec);
   Write(stem + "-images-idx3-ubyte",
-        BigEndian(0x803) + BigEndian(raw.rows) + BigEndian(raw.height) +
+        BigEndian(0x803) + BigEndian(raw.samples) + BigEndian(raw.height) +
             BigEndian(raw.width),
         raw.pixels);
-  Write(stem + "-labels-idx1-ubyte", BigEndian(0x801) + BigEndian(raw.rows),
+  Write(stem + "-labels-idx1-ubyte", BigEndian(0x801) + BigEndian(raw.samples),
         raw.labels);
 }
 
@@ -36,11 +36,12 @@ int Main(int argc, char** argv) {
   const auto number = [argv](int i) {
     return static_cast<uint32_t>(std::stoul(argv[i]));
   };
-  WritePart(directory + "/train",
-            {.split = DataPart::kTrain, .rows = number(3), .side = number(2)});
   WritePart(
-      directory + "/t10k",
-      {.split = DataPart::kValidation, .rows = number(4), .side = number(2)});
+      directory + "/train",
+      {.split = DataPart::kTrain, .samples = number(3), .side = number(2)});
+  WritePart(directory + "/t10k", {.split = DataPart::kValidation,
+                                  .samples = number(4),
+                                  .side = number(2)});
   return 0;
 }
 

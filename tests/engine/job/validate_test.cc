@@ -86,7 +86,7 @@ const BadJob kBadJobs[] = {
      "data.classes: expected 2 to 256, found 1"},
     {"steps of an epoch", [](JobSpec& job) { job.data.steps_per_epoch = -1; },
      "data.steps_per_epoch: expected 0 to 10000000, found -1"},
-    {"too many uses of rows",
+    {"too many uses of samples",
      [](JobSpec& job) {
        job.replicas = 1024;
        job.data.samples = 1 << 22;
@@ -164,8 +164,8 @@ const BadJob kBadJobs[] = {
      "batch: expected 1 to 65536, found 65537"},
     {"a batch that the data cannot fill",
      [](JobSpec& job) { job.replicas = 25; },
-     "data.samples: expected at least one global batch (25 replicas of 16 rows "
-     "= 400) with remainder drop, found 384"},
+     "data.samples: expected at least one global batch (25 replicas of 16 "
+     "samples = 400) with remainder drop, found 384"},
 };
 
 TEST(ValidateTest, RefusesUnusableValues_ByField) {

@@ -1,4 +1,4 @@
-// The bits of gradients depend only on the job and the rows.
+// The bits of gradients depend only on the job and the samples.
 #include <bit>
 #include <vector>
 
@@ -93,14 +93,14 @@ TEST(BitsTest, ReplicasAddUpInAscendingOrder) {
   const auto model =
       Model::Build(job.model, train.shape(), 10, *kernels).value();
   const size_t count = model->parameter_count();
-  const SampleOrder order(1, 0, train.rows);
+  const SampleOrder order(1, 0, train.samples);
   std::vector<float> all(kReplicas * count);
   for (size_t replica = 0; replica < kReplicas; ++replica) {
-    const RowRange range = ReplicaRows(0, 48, 16, replica);
-    const Rows rows = Gather(train, order, range);
+    const SampleRange range = ReplicaSamples(0, 48, 16, replica);
+    const Samples samples = Gather(train, order, range);
     model->Gradients(loop.parameters(),
-                     {.features = rows.features,
-                      .labels = rows.labels,
+                     {.features = samples.features,
+                      .labels = samples.labels,
                       .loss_scale = 1.0f / 48,
                       .first_global_row = range.first},
                      std::span(all).subspan(replica * count, count));
@@ -127,7 +127,7 @@ TEST(BitsTest, EvaluationSumsAllRowsInOneCanonicalSum) {
   const ReplicaBatch batch = WholeSet(train);
   std::vector<float> losses;
   int64_t correct = 0;
-  for (size_t row = 0; row < train.rows; ++row) {
+  for (size_t row = 0; row < train.samples; ++row) {
     const ReplicaResult one = model->Evaluate(
         loop.parameters(), {.features = batch.features.subspan(row * 49, 49),
                             .labels = batch.labels.subspan(row, 1),

@@ -92,10 +92,10 @@ class NameCollector final : public StepProbe {
   std::vector<std::string> names;
 };
 
-TEST_F(ModelTest, FirstConvolutionRunsOverTheChannelsOfARow) {
+TEST_F(ModelTest, FirstConvolutionRunsOverTheChannelsOfASample) {
   const ModelSpec spec = {.layers = {Conv(2, 3), kFlatten, Dense(10)}};
-  const RowShape row = {.height = 5, .width = 4, .channels = 3};
-  const auto model = Model::Build(spec, row, 10, *kernels_).value();
+  const SampleShape sample = {.height = 5, .width = 4, .channels = 3};
+  const auto model = Model::Build(spec, sample, 10, *kernels_).value();
   EXPECT_EQ(model->parameters()[0].shape, (std::vector<uint64_t>{3, 3, 3, 2}));
   EXPECT_EQ(model->parameters()[2].shape,
             (std::vector<uint64_t>{3 * 2 * 2, 10}));
@@ -239,10 +239,10 @@ TEST_F(ModelTest, SmallerBatchDoesNotSeeTheRestOfALargerOne) {
   EXPECT_EQ(before, after);
 }
 
-TEST_F(ModelTest, GatheredRowsAreTheSameBatch) {
+TEST_F(ModelTest, GatheredSamplesAreTheSameBatch) {
   const auto model = Build("tiny");
   const auto parameters = Initialized(*model, 1);
-  Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
+  Dataset data{.samples = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
   for (size_t i = 0; i < 3 * 49; ++i) {
     data.features.push_back(static_cast<float>(i % 11) / 11);
   }
@@ -251,11 +251,11 @@ TEST_F(ModelTest, GatheredRowsAreTheSameBatch) {
   features.insert(features.end(), data.features.begin(),
                   data.features.begin() + 49);
   const std::vector<uint8_t> labels = {5, 3};
-  GatheredRows rows(data);
-  rows.Add(2);
-  rows.Add(0);
+  GatheredSamples samples(data);
+  samples.Add(2);
+  samples.Add(0);
   const ReplicaBatch given{.features = features, .labels = labels};
-  const ReplicaBatch chosen{.rows = &rows};
+  const ReplicaBatch chosen{.samples = &samples};
   std::vector<float> of_given(parameters.size());
   std::vector<float> of_chosen(parameters.size());
   EXPECT_EQ(model->Gradients(parameters, chosen, of_chosen).loss,
@@ -339,11 +339,11 @@ TEST_F(ModelTest, ModelThatDoesNotFitTheDataIsRefused) {
       {{.layers = {Conv(1 << 29, 3), kFlatten, Dense(10)}},
        7,
        "model.layers[0]: expected at least one filter and at most 4294967295 "
-       "parameters in all and outputs a row, found 536870912 filters of 9 "
+       "parameters in all and outputs a sample, found 536870912 filters of 9 "
        "weights at 25 places"},
       {{.layers = {kFlatten, Dense(10)}},
        0,
-       "data: expected 1 to 4294967295 features a row, found 0 x 0 x 1"},
+       "data: expected 1 to 4294967295 features a sample, found 0 x 0 x 1"},
   };
   for (const BadModel& bad : kBad) {
     const auto model = Model::Build(
@@ -374,7 +374,7 @@ TEST_F(ModelDeathTest, BatchOfTheWrongShapeStopsTheProgram) {
   const std::vector<uint8_t> labels(1);
   EXPECT_DEATH(
       model->Evaluate(parameters, {.features = features, .labels = labels}),
-      "expected 1 rows of 49 features, found 48 floats");
+      "expected 1 samples of 49 features, found 48 floats");
 }
 
 }  // namespace

@@ -32,23 +32,24 @@ std::vector<Isa> IsasHere() {
   return isas;
 }
 
-Rows Gather(const Dataset& data, const SampleOrder& order,
-            const RowRange& range) {
-  const size_t size = data.features_per_row();
-  Rows rows;
+Samples Gather(const Dataset& data, const SampleOrder& order,
+               const SampleRange& range) {
+  const size_t size = data.features_per_sample();
+  Samples samples;
   for (uint64_t i = 0; i < range.count; ++i) {
-    const uint32_t row = order.RowAt(range.first + i);
-    const auto features = std::span(data.features).subspan(row * size, size);
-    rows.features.insert(rows.features.end(), features.begin(), features.end());
-    rows.labels.push_back(data.labels[row]);
+    const uint32_t sample = order.SampleAt(range.first + i);
+    const auto features = std::span(data.features).subspan(sample * size, size);
+    samples.features.insert(samples.features.end(), features.begin(),
+                            features.end());
+    samples.labels.push_back(data.labels[sample]);
   }
-  return rows;
+  return samples;
 }
 
 ReplicaBatch WholeSet(const Dataset& data) {
   return {.features = data.features,
           .labels = data.labels,
-          .loss_scale = 1.0f / static_cast<float>(data.rows)};
+          .loss_scale = 1.0f / static_cast<float>(data.samples)};
 }
 
 TrainingLoop::TrainingLoop(const JobSpec& job, const Kernels& kernels)
@@ -65,7 +66,8 @@ TrainingLoop::TrainingLoop(const JobSpec& job, const Kernels& kernels)
 }
 
 uint64_t TrainingLoop::steps_per_epoch() const {
-  return data_->train.rows / static_cast<uint64_t>(job_.replicas * job_.batch);
+  return data_->train.samples /
+         static_cast<uint64_t>(job_.replicas * job_.batch);
 }
 
 void TrainingLoop::Step() {
@@ -73,17 +75,18 @@ void TrainingLoop::Step() {
   const auto batch = static_cast<uint64_t>(job_.batch);
   const uint64_t step_rows = replicas * batch;
   const SampleOrder order(job_.seed, step_ / steps_per_epoch(),
-                          data_->train.rows);
+                          data_->train.samples);
   const uint64_t position = step_ % steps_per_epoch() * step_rows;
   std::vector<float> sum(parameters_.size());
   std::vector<float> gradients(parameters_.size());
   for (uint64_t replica = 0; replica < replicas; ++replica) {
-    const RowRange range = ReplicaRows(position, step_rows, batch, replica);
-    const Rows rows = Gather(data_->train, order, range);
+    const SampleRange range =
+        ReplicaSamples(position, step_rows, batch, replica);
+    const Samples samples = Gather(data_->train, order, range);
     const ReplicaResult result =
         model_->Gradients(parameters_,
-                          {.features = rows.features,
-                           .labels = rows.labels,
+                          {.features = samples.features,
+                           .labels = samples.labels,
                            .loss_scale = 1.0f / static_cast<float>(step_rows),
                            .rng_key = job_.seed,
                            .step = step_,
@@ -104,7 +107,7 @@ void TrainingLoop::Epoch() {
 
 double TrainingLoop::Accuracy(const Dataset& data) {
   const ReplicaResult result = model_->Evaluate(parameters_, WholeSet(data));
-  return static_cast<double>(result.correct) / data.rows;
+  return static_cast<double>(result.correct) / data.samples;
 }
 
 std::string TrainingLoop::Digest() const {

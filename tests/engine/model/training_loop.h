@@ -20,14 +20,14 @@ std::unique_ptr<Kernels> MakeKernels(Isa isa, int threads);
 // Returns the instruction sets of this machine, scalar first.
 std::vector<Isa> IsasHere();
 
-// Rows of a data set, gathered for a batch to refer to.
-struct Rows {
+// Samples of a data set, gathered for a batch to refer to.
+struct Samples {
   std::vector<float> features;
   std::vector<uint8_t> labels;
 };
-Rows Gather(const Dataset& data, const SampleOrder& order,
-            const RowRange& range);
-// Returns all rows of the data set.
+Samples Gather(const Dataset& data, const SampleOrder& order,
+               const SampleRange& range);
+// Returns all samples of the data set.
 ReplicaBatch WholeSet(const Dataset& data);
 
 class TrainingLoop {

@@ -72,10 +72,10 @@ void Train(World& world, size_t rank, const std::vector<Frames>& links,
       EXPECT_TRUE(sent.Pop(world.clock.Now() + kLong)) << "rank " << rank;
     }
   }
-  const Status status = passing.Complete({.rows = 1}, Duration::zero());
+  const Status status = passing.Complete({.samples = 1}, Duration::zero());
   EXPECT_TRUE(status.ok()) << status.ToString();
   EXPECT_TRUE(SameBits(passing.sum(), PlainSum(arrays))) << "rank " << rank;
-  EXPECT_EQ(passing.tally().rows, static_cast<int64_t>(kRanks));
+  EXPECT_EQ(passing.tally().samples, static_cast<int64_t>(kRanks));
 }
 
 TEST(RealRunningPassTest, SumsWhileThreadsCompute) {

@@ -78,7 +78,7 @@ RC_GTEST_PROP(CollectiveProperty, EndsAsTheRingForAnySplitAndChunks, ()) {
 int LargeCopiesOf(uint64_t epochs, CollectiveChoice collective) {
   static int copies = 0;
   static const gpu::DeviceApi api = [] {
-    constexpr size_t kLarge = 1900;  // bytes: gradients are 1960, rows fewer
+    constexpr size_t kLarge = 1900;  // bytes: gradients are 1960, samples fewer
     gpu::DeviceApi table = gpu::EmulatedDevice();
     table.upload = [](gpu::Device* device, void* to, const void* from,
                       size_t bytes) {

@@ -20,13 +20,13 @@ std::string InputOf(char how, std::string_view images,
   return input.append(images).append(labels);
 }
 
-std::string Images(uint32_t rows, uint32_t side) {
-  return BigEndian(0x803) + BigEndian(rows) + BigEndian(side) +
-         BigEndian(side) + std::string(size_t{rows} * side * side, '\7');
+std::string Images(uint32_t samples, uint32_t side) {
+  return BigEndian(0x803) + BigEndian(samples) + BigEndian(side) +
+         BigEndian(side) + std::string(size_t{samples} * side * side, '\7');
 }
 
-std::string Labels(uint32_t rows) {
-  return BigEndian(0x801) + BigEndian(rows) + std::string(rows, '\3');
+std::string Labels(uint32_t samples) {
+  return BigEndian(0x801) + BigEndian(samples) + std::string(samples, '\3');
 }
 
 }  // namespace
@@ -48,15 +48,15 @@ void FuzzIdx(std::string_view input) {
   MemoryStorage storage = ReadOnlyFiles();
   storage.SetBytes("/d/train-images-idx3-ubyte" + end, images);
   storage.SetBytes("/d/train-labels-idx1-ubyte" + end, labels);
-  const Result<RawRows> raw = ReadIdx(storage, "/d", DataPart::kTrain);
+  const Result<RawSamples> raw = ReadIdx(storage, "/d", DataPart::kTrain);
   if (!raw.ok()) {
     CHECK(raw.status().code() == Code::kInvalidArgument,
           raw.status().ToString());
     return CheckErrorLine(raw.status().message());
   }
-  CHECK(raw->pixels.size() == size_t{raw->rows} * raw->height * raw->width,
+  CHECK(raw->pixels.size() == size_t{raw->samples} * raw->height * raw->width,
         "other pixels than the sizes say");
-  CHECK(raw->labels.size() == raw->rows, "a row without a label");
+  CHECK(raw->labels.size() == raw->samples, "a sample without a label");
   for (const uint8_t label : raw->labels) {
     CHECK(label < kImageClasses, "a label outside");
   }

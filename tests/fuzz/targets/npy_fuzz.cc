@@ -24,7 +24,7 @@ void FuzzNpy(std::string_view input) {
   storage.SetBytes("/d/x_train.npy", std::string(input.substr(0, split)));
   storage.SetBytes("/d/y_train.npy",
                    std::string(input.substr(std::min(split, input.size()))));
-  const Result<RawRows> raw =
+  const Result<RawSamples> raw =
       ReadNpy(storage, {.directory = "/d"}, DataPart::kTrain);
   if (!raw.ok()) {
     CHECK(raw.status().code() == Code::kInvalidArgument,
@@ -32,10 +32,10 @@ void FuzzNpy(std::string_view input) {
     return CheckErrorLine(raw.status().message());
   }
   const size_t values =
-      size_t{raw->rows} * raw->height * raw->width * raw->channels;
+      size_t{raw->samples} * raw->height * raw->width * raw->channels;
   CHECK(raw->pixels.size() + raw->values.size() == values,
         "other values than the sizes say");
-  CHECK(raw->labels.size() == raw->rows, "a row without a label");
+  CHECK(raw->labels.size() == raw->samples, "a sample without a label");
   for (const uint8_t label : raw->labels) {
     CHECK(label < kImageClasses, "a label outside");
   }

@@ -449,8 +449,8 @@ TEST(CommandLineTest, Mistake_IsNamedInOneLine) {
        "at most 1000, found 5000"},
       {{"train", "--replicas", "3", "--batch", "65536"},
        "train: --batch, --replicas (data.samples): expected at least one "
-       "global batch (3 replicas of 65536 rows = 196608) with remainder drop, "
-       "found 384"},
+       "global batch (3 replicas of 65536 samples = 196608) with remainder "
+       "drop, found 384"},
       {{"train", "--plan-state", "d"},
        "train: --plan-state requires --plan FILE"},
       {{"evaluate"}, "evaluate: --ckpt: missing"},

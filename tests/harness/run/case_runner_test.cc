@@ -104,8 +104,8 @@ TEST_F(CaseRunnerTest, BeginsWithTheModelOfTheRunBefore) {
   EXPECT_NE(outcome.final_digest, Run(CrashCase()).final_digest);
 }
 
-// One step of 64 replicas with 4 rows each needs more rows than the 96 of the
-// data.
+// One step of 64 replicas with 4 samples each needs more samples than the 96 of
+// the data.
 TEST_F(CaseRunnerTest, HasNoVerdict_IfTheRunBeforeFails) {
   Case one = CleanCase();
   one.before = {.workers = 64};

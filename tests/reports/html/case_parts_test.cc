@@ -65,20 +65,22 @@ TEST(DifferenceTableTest, StatesOfARealCaseAreSimulated) {
 TEST(DifferenceTableTest, NamesEqualWorkers_AndNoDistanceOfSamples) {
   CaseResult failed = Failed();
   failed.differences[0].alike = {1, 2};
-  failed.differences[0].tensors[1].name = "rows of the batch";
+  failed.differences[0].tensors[1].name = "samples of the batch";
   const std::string html = RenderDifferences(failed);
   EXPECT_THAT(html, HasSubstr("differ, the same on workers 1, 2<"));
   EXPECT_THAT(html, Not(HasSubstr("class=\"number\">1</td>")));
 }
 
-TEST(DifferenceTableTest, ShowsFewValuesOfSamples) {
-  CaseResult failed = Failed();
-  DifferingTensor& samples = failed.differences[0].tensors[1];
-  samples.name = "rows of the batch";
-  samples.first.resize(20, samples.first[0]);
-  const std::string html = RenderDifferences(failed);
-  EXPECT_EQ(CountOf(html, "<td>[3,17]</td>"), 5u);
-  EXPECT_THAT(html, HasSubstr("in all 512 of 4,096 elements differ"));
+TEST(DifferenceTableTest, ShowsFewValuesOfSamples_AlsoOfEarlierVersions) {
+  for (const char* name : {"samples of the batch", "rows of the batch"}) {
+    CaseResult failed = Failed();
+    DifferingTensor& samples = failed.differences[0].tensors[1];
+    samples.name = name;
+    samples.first.resize(20, samples.first[0]);
+    const std::string html = RenderDifferences(failed);
+    EXPECT_EQ(CountOf(html, "<td>[3,17]</td>"), 5u) << name;
+    EXPECT_THAT(html, HasSubstr("in all 512 of 4,096 elements differ"));
+  }
 }
 
 TEST(DifferenceTableTest, ShowsLosses) {

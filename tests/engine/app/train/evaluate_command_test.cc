@@ -103,7 +103,7 @@ TEST(EvaluationTextTest, OneLineHasAllOfIt) {
                     .epoch = 2,
                     .loss = 0.5f,
                     .correct = 24,
-                    .rows = 32};
+                    .samples = 32};
   EXPECT_EQ(
       EvaluationToText(one),
       "2 epochs completed  step 12  val_loss 0.5000  val_accuracy 0.7500  "

@@ -24,8 +24,8 @@ ProgressFacts SomeFacts() {
           .step = 151,
           .steps = 256,
           .loss = 0.41274f,
-          .rows_per_second = 1912.4,
-          .rows_per_step = 64.0};
+          .samples_per_second = 1912.4,
+          .samples_per_step = 64.0};
 }
 
 TrainCommand FourEpochs() {

@@ -31,13 +31,13 @@ void ExpectCanonicalSum(int workers, int replicas, size_t floats,
     std::vector<float> total(floats);
     Tally tally = {.requests = 1u << session.ring().rank(),
                    .correct = block.count,
-                   .rows = 1};
+                   .samples = 1};
     const Status status = session.ring().AllReduce(
         {.step = 1}, local, total, tally, std::chrono::seconds(5));
     EXPECT_TRUE(SameBits(total, expected));
     EXPECT_EQ(tally.requests, (1u << workers) - 1);
     EXPECT_EQ(tally.correct, replicas);
-    EXPECT_EQ(tally.rows, workers);
+    EXPECT_EQ(tally.samples, workers);
     return status;
   });
   for (const Status& end : ends) ASSERT_TRUE(end.ok()) << end.ToString();

@@ -69,12 +69,12 @@ TEST_P(RunningPassTest, SumsInReplicaOrderForAnySpeedOfThePasses) {
                        given.gradients);
       RandomStream stream(seed, "rank " + std::to_string(ring.rank()));
       const Tally own = {
-          .requests = 1u << ring.rank(), .correct = block.count, .rows = 1};
+          .requests = 1u << ring.rank(), .correct = block.count, .samples = 1};
       const Status status = SumDuringPass(rank, own, given.gradients, stream);
       EXPECT_TRUE(SameBits(rank.sum(), expected)) << "rank " << ring.rank();
       EXPECT_EQ(rank.tally().requests, (1u << given.workers) - 1);
       EXPECT_EQ(rank.tally().correct, given.replicas);
-      EXPECT_EQ(rank.tally().rows, given.workers);
+      EXPECT_EQ(rank.tally().samples, given.workers);
       return status;
     });
     for (const Status& end : ends) ASSERT_TRUE(end.ok()) << end.ToString();

@@ -45,8 +45,9 @@ class BoundaryScheduleTest : public testing::Test {
 
   TrainOptions options_;
   Position position_;
-  const RowSchedule rows_ =
-      RowSchedule::Make(JobOfFiveSteps(), {.rows = kStepsPerEpoch * kBatch})
+  const SampleSchedule rows_ =
+      SampleSchedule::Make(JobOfFiveSteps(),
+                           {.samples = kStepsPerEpoch * kBatch})
           .value();
   BoundarySchedule schedule_{options_, position_, rows_};
 };

@@ -108,7 +108,7 @@ void ExpectResultsOfTheRun(const AttemptResult& run,
     EXPECT_EQ(std::bit_cast<uint32_t>(one.loss), own->loss_bits) << one.step;
     EXPECT_EQ(one.correct, own->count) << one.step;
     EXPECT_EQ(one.epoch, own->epoch + 1);
-    EXPECT_EQ(one.rows, 32);
+    EXPECT_EQ(one.samples, 32);
   }
 }
 
@@ -360,17 +360,18 @@ TEST(EvaluatorTest, CheckpointOfAnotherJobEndsItWithTheDifference) {
   EXPECT_THAT(status.message(), HasSubstr("seed: "));
 }
 
-TEST(EvaluatorTest, JobWithoutValidationRowsCannotBeEvaluated) {
+TEST(EvaluatorTest, JobWithoutValidationSamplesCannotBeEvaluated) {
   TrainingFixture fixture;
   fixture.Run(1, SavingEachEpoch());
   AfterTheRun after(fixture, SavingEachEpoch(), [](EvaluatedJob& job) {
     DataSplit without = *job.data;
-    without.validation.rows = 0;
+    without.validation.samples = 0;
     job.data = std::make_shared<const DataSplit>(std::move(without));
   });
   const Status status = after.Look().status();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("expected validation rows, found 0"));
+  EXPECT_THAT(status.message(),
+              HasSubstr("expected validation samples, found 0"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // A run that shares a memo with another run whose state diverged from its own:
-// same steps, same rows, other values.
+// same steps, same samples, other values.
 #include <span>
 #include <tuple>
 #include <vector>

@@ -1,5 +1,5 @@
-// Shard policies, order of rows and length of epochs: the bits depend on these,
-// but not on how the job is run.
+// Shard policies, order of samples and length of epochs: the bits depend on
+// these, but not on how the job is run.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace gauntlet {
 namespace {
 
-// Number of times each row is used in each epoch, over all workers.
+// Number of times each sample is used in each epoch, over all workers.
 using Ledger = std::map<uint64_t, std::map<uint32_t, int>>;
 
 Ledger LedgerOf(const AttemptResult& incarnation) {
@@ -53,21 +53,21 @@ void ExpectSameBitsHoweverItRuns(
   }
 }
 
-TEST(SamplingTest, OffUsesEveryRowOnceForEachReplica) {
+TEST(SamplingTest, OffUsesEverySampleOnceForEachReplica) {
   TrainOptions options = SmallRun();
   options.log_samples = true;
-  options.job.data.samples = 26;  // 6 steps of 4 rows for each replica
+  options.job.data.samples = 26;  // 6 steps of 4 samples for each replica
   options.job.data.shard = ShardPolicy::kOff;
   ExpectEachOnce(LedgerOf(TrainingFixture().Run(2, options)), 4 * 24);
   ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});
 }
 
-// Writes five files of 9 rows each, and one of 8 for validation.
+// Writes five files of 9 samples each, and one of 8 for validation.
 void PutCifar(TrainingFixture& fixture) {
-  const auto write = [&](const std::string& name, int rows, int first) {
+  const auto write = [&](const std::string& name, int samples, int first) {
     std::string bytes;
-    for (int i = 0; i < rows; ++i) {
-      bytes += CifarRow((first + i) % 10, static_cast<char>(first + 3 * i));
+    for (int i = 0; i < samples; ++i) {
+      bytes += CifarSample((first + i) % 10, static_cast<char>(first + 3 * i));
     }
     const auto file = fixture.disk()
                           .Open("/cifar/" + name, OpenMode::kCreateExclusive)
@@ -99,7 +99,7 @@ TEST(SamplingTest, FileGivesEachReplicaItsOwnFiles) {
   EXPECT_EQ(incarnation.result->steps, 2 * kEpochs);
   ExpectEachOnce(LedgerOf(incarnation), 32);
   for (const LogEvent& event : incarnation.Of(EventKind::kStep, 2)) {
-    for (const uint32_t row : event.samples) EXPECT_EQ(row / 9, 2u);
+    for (const uint32_t sample : event.samples) EXPECT_EQ(sample / 9, 2u);
   }
   options.job.remainder = Remainder::kKeep;
   ExpectSameBitsHoweverItRuns(options, PutCifar);
@@ -135,22 +135,22 @@ TEST(SamplingTest, Auto_IsFileIfPossible_ElseDataWithAWarning) {
   EXPECT_EQ(taken, digest_and_warnings(CifarRun(ShardPolicy::kFile)));
   TrainOptions many = CifarRun(ShardPolicy::kAuto);
   many.job.replicas = 8;
-  const auto [rows, warnings] = digest_and_warnings(many);
+  const auto [digest, warnings] = digest_and_warnings(many);
   EXPECT_EQ(warnings, 1u);
   many.job.data.shard = ShardPolicy::kData;
-  EXPECT_EQ(rows, digest_and_warnings(many).first);
+  EXPECT_EQ(digest, digest_and_warnings(many).first);
 }
 
-TEST(SamplingTest, WithoutShufflingRowsComeAsTheyStand) {
+TEST(SamplingTest, WithoutShufflingSamplesComeAsTheyStand) {
   TrainOptions options = SmallRun();
   options.log_samples = true;
   options.job.data.shuffle = Shuffle::kOff;
   const AttemptResult incarnation = TrainingFixture().Run(1, options);
-  uint32_t row = 0;
+  uint32_t sample = 0;
   for (const LogEvent& event : incarnation.Of(EventKind::kStep)) {
-    for (const uint32_t use : event.samples) EXPECT_EQ(use, row++ % 96);
+    for (const uint32_t use : event.samples) EXPECT_EQ(use, sample++ % 96);
   }
-  EXPECT_EQ(row, 96 * kEpochs);
+  EXPECT_EQ(sample, 96 * kEpochs);
   ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});
 }
 

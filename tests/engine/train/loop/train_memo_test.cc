@@ -110,17 +110,17 @@ TEST_F(TrainMemoTest, PassOfAnotherInputIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
-// The rows of a known pass are not read.
-TEST_F(TrainMemoTest, PassIsIdentifiedByItsRows) {
-  Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
+// The samples of a known pass are not read.
+TEST_F(TrainMemoTest, PassIsIdentifiedByItsSamples) {
+  Dataset data{.samples = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
   data.features = std::vector<float>(3 * 49, 0.25f);
-  GatheredRows rows(data);
+  GatheredSamples samples(data);
   batch_.features = {};
   batch_.labels = {};
-  batch_.rows = &rows;
+  batch_.samples = &samples;
   const auto pass_of = [&](Model& model, std::span<const uint32_t> numbers) {
-    rows.Clear();
-    for (const uint32_t number : numbers) rows.Add(number);
+    samples.Clear();
+    for (const uint32_t number : numbers) samples.Add(number);
     return PassOf(model);
   };
   const std::vector<std::vector<uint32_t>> choices = {{0, 1}, {1, 0}, {0, 2}};
@@ -198,7 +198,7 @@ TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
   EXPECT_EQ(small.computed(), 3u);
 }
 
-// Two jobs may have equal parameters and rows, but different models.
+// Two jobs may have equal parameters and samples, but different models.
 TEST_F(TrainMemoTest, PassOfAnotherModelIsComputed) {
   PassOf(*memoized_);
   const auto other =
@@ -230,7 +230,7 @@ TEST_F(TrainMemoTest, ReturnedOrderOutlivesItsEviction) {
   EXPECT_EQ(small.bytes(), 384 * sizeof(uint32_t));
   for (uint64_t epoch = 3; epoch < 20; ++epoch) small.OrderOf(7, epoch, 384);
   EXPECT_LE(small.bytes(), 10'000u);
-  EXPECT_EQ(order.RowAt(383), SampleOrder(7, 2, 384).RowAt(383));
+  EXPECT_EQ(order.SampleAt(383), SampleOrder(7, 2, 384).SampleAt(383));
 }
 
 TEST_F(TrainMemoTest, KnownOrderIsTheSame) {
@@ -238,7 +238,7 @@ TEST_F(TrainMemoTest, KnownOrderIsTheSame) {
   for (int time = 0; time < 2; ++time) {
     const SampleOrder known = memo_.OrderOf(7, 2, 384);
     for (uint32_t i = 0; i < 384; ++i) {
-      ASSERT_EQ(known.RowAt(i), computed.RowAt(i));
+      ASSERT_EQ(known.SampleAt(i), computed.SampleAt(i));
     }
   }
 }

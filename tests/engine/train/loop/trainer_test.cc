@@ -25,14 +25,14 @@ TEST(ReplicasOfDeathTest, MoreWorkersThanReplicasIsABug) {
   EXPECT_DEATH(ReplicasOf(3, 0, 4), "every worker hosts a replica");
 }
 
-TEST(EvaluatedRowsTest, ValidationStepsAreOfAGlobalBatchEach) {
+TEST(EvaluatedSamplesTest, ValidationStepsAreOfAGlobalBatchEach) {
   JobSpec job;
   job.replicas = 4;
   job.batch = 4;
-  EXPECT_EQ(EvaluatedRows(job, 100), 100u);
+  EXPECT_EQ(EvaluatedSamples(job, 100), 100u);
   job.data.validation_steps = 2;
-  EXPECT_EQ(EvaluatedRows(job, 100), 32u);
-  EXPECT_EQ(EvaluatedRows(job, 20), 20u);
+  EXPECT_EQ(EvaluatedSamples(job, 100), 32u);
+  EXPECT_EQ(EvaluatedSamples(job, 20), 20u);
 }
 
 }  // namespace

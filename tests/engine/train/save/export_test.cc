@@ -319,16 +319,16 @@ TEST(PredictTest, Classes_AgreeWithAnEvaluation) {
   Untrained one(WithConvolution());
   std::ranges::fill(one.state->replica_state, 0.25f);
   const std::vector<float> mean(6, 0.25f);
-  const Dataset& rows = one.data->validation;
+  const Dataset& data = one.data->validation;
   const std::vector<uint8_t> classes =
-      PredictClasses(*one.model, *one.state, rows);
-  ASSERT_EQ(classes.size(), rows.rows);
+      PredictClasses(*one.model, *one.state, data);
+  ASSERT_EQ(classes.size(), data.samples);
   EXPECT_EQ(one.model
-                ->Evaluate(one.state->parameters, {.features = rows.features,
+                ->Evaluate(one.state->parameters, {.features = data.features,
                                                    .labels = classes,
                                                    .state = mean})
                 .correct,
-            rows.rows);
+            data.samples);
 }
 
 }  // namespace

@@ -151,8 +151,8 @@ TEST(BitsTest, ScheduleClippingAndAccumulationCount) {
   EXPECT_NE(UndisturbedDigest(options), golden);
 }
 
-// Each replica has its own moving means. The remainder of the rows leaves the
-// last replicas without rows in some steps.
+// Each replica has its own moving means. The remainder of the samples leaves
+// the last replicas without samples in some steps.
 TrainOptions RunWithReplicaState() {
   TrainOptions options = SmallRun();
   options.job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 0.9f};
@@ -305,7 +305,7 @@ class LoadStateTest : public testing::Test {
                                       *kernels_))
                    .value()),
         optimizer_(Optimizer::Build(job_.optimizer, *kernels_)),
-        schedule_(RowSchedule::Make(job_, {.rows = 96}).value()),
+        schedule_(SampleSchedule::Make(job_, {.samples = 96}).value()),
         saved_(*model_, *optimizer_, job_) {
     saved_.optimizer.slots[0][1] = 0.25f;
     saved_.position.step = 3;
@@ -334,7 +334,7 @@ class LoadStateTest : public testing::Test {
   const std::unique_ptr<Kernels> kernels_;
   const std::unique_ptr<Model> model_;
   const std::unique_ptr<Optimizer> optimizer_;
-  const RowSchedule schedule_;
+  const SampleSchedule schedule_;
   TrainState saved_;
   CheckpointStore store_ = OpenStore(test_.world);
   CheckpointRef ref_;
@@ -456,7 +456,8 @@ TEST(SetUpTest, UnusableSetupIsBadInput) {
   options.job.batch = 100;
   const AttemptResult empty = TrainingFixture().Run(1, options);
   EXPECT_TRUE(empty.AllExitedWith(WorkerExit::kBadInput));
-  EXPECT_THAT(empty.reasons, Each(HasSubstr("4 replicas of 100 rows = 400")));
+  EXPECT_THAT(empty.reasons,
+              Each(HasSubstr("4 replicas of 100 samples = 400")));
   options = SmallRun();
   options.job.model.layers[1].units = 65536;
   options.job.model.layers[2] = {.kind = LayerKind::kCenter};

@@ -54,7 +54,7 @@ TrainOptions RunWithMomentumAndMeans() {
   return options;
 }
 
-// A job's state on an emulated device. Its rows are images of 7 x 7 pixels.
+// A job's state on an emulated device. Its samples are images of 7 x 7 pixels.
 struct EmulatedState {
   explicit EmulatedState(const JobSpec& job,
                          const gpu::DeviceApi& api = gpu::EmulatedDevice())

@@ -290,10 +290,10 @@ TEST(LoopReportsTest, OmitsUnmeasuredTimes) {
   TrainState state(*built.model, *built.optimizer, options.job);
   state.history = {.loss = {NAN},
                    .correct = {3},
-                   .rows = {6},
+                   .samples = {6},
                    .val_loss = {0.0f},
                    .val_correct = {0},
-                   .val_rows = {0}};
+                   .val_samples = {0}};
   LoopReports reports(test.world, options, state);
   Lines reporter;
   reports.SetReporter(reporter, 6);

@@ -38,7 +38,7 @@ class TrainStateTest : public testing::Test {
     state.optimizer.slots[1][2] = 0.25f;
     state.optimizer.scalars[0] = 0.81f;
     state.position = {.step = 9, .epoch = 1, .sample = 48, .phase = 2};
-    state.metrics = {.loss_sum = 12.5f, .correct = 30, .rows = 48};
+    state.metrics = {.loss_sum = 12.5f, .correct = 30, .samples = 48};
     state.history = {{1.5f}, {40}, {96}, {1.25f, 1.0f}, {10, 12}, {32, 32}};
     return state;
   }
@@ -257,11 +257,11 @@ TEST_F(TrainStateTest, RefusesAHistoryOfSeveralLengths) {
   };
   EXPECT_THAT(refusal([](History& history) { history.correct.clear(); }),
               HasSubstr("tensor history/correct: expected 1 epochs"));
-  EXPECT_THAT(refusal([](History& history) { history.rows.push_back(1); }),
+  EXPECT_THAT(refusal([](History& history) { history.samples.push_back(1); }),
               HasSubstr("tensor history/rows: expected 1 epochs"));
   EXPECT_THAT(refusal([](History& history) { history.val_correct.clear(); }),
               HasSubstr("tensor history/val_correct: expected 2 epochs"));
-  EXPECT_THAT(refusal([](History& history) { history.val_rows.clear(); }),
+  EXPECT_THAT(refusal([](History& history) { history.val_samples.clear(); }),
               HasSubstr("tensor history/val_rows: expected 2 epochs"));
 }
 

@@ -172,7 +172,7 @@ TEST_F(DivergenceTest, ExplanationListsTheFirstValues) {
   EXPECT_EQ(key.expected, "7");
   EXPECT_EQ(key.ulps, std::nullopt);
   const StateDifference& then = found->differences[1];
-  EXPECT_EQ(then.operation, "rows of the batch");
+  EXPECT_EQ(then.operation, "samples of the batch");
   EXPECT_EQ(then.tensors.at(0).first.size(), kListedElements);
   EXPECT_GT(then.tensors.at(0).differing, kListedElements);
   EXPECT_TRUE(then.tensors.at(0).first.at(0).ulps.has_value());
@@ -220,8 +220,8 @@ struct Planted {
 
 TEST_F(DivergenceTest, DistinguishesEachOperationOfAStep) {
   const std::vector<Planted> table = {
-      {{.step = 0, .operation = "rows of the batch", .replica = 0},
-       "first difference: step 1, operation rows of the batch, replica 0, "
+      {{.step = 0, .operation = "samples of the batch", .replica = 0},
+       "first difference: step 1, operation samples of the batch, replica 0, "
        "worker 0, element [0,0]: "},
       {{.step = 5, .operation = "forward of dense0", .replica = 1},
        "first difference: step 6, operation forward of dense0, replica 1, "

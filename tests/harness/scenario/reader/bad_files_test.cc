@@ -468,7 +468,7 @@ const BadBody kBodies[] = {
      "'101%'"},
     {"cluster: {workers: 4096}",
      "s.yaml:3:20: error: job: data.samples: expected at least one global "
-     "batch (4096 replicas of 16 rows = 65536) with remainder drop, found "
+     "batch (4096 replicas of 16 samples = 65536) with remainder drop, found "
      "384"},
     {"faults: [{at: {step: 1}, do: slow, with: {slow: {latency: 2s}}}]",
      "s.yaml:3:49: error: expected the parameters of slow directly in `with`, "
@@ -895,7 +895,7 @@ TEST(BadFilesTest, PointsAtTheErrorInAListOfAJob) {
        "at most 1000, found 0"},
       {"{epochs: 2}\ncluster: {workers: 4096}",
        "s.yaml:3:6: error: job: data.samples: expected at least one global "
-       "batch (4096 replicas of 16 rows = 65536) with remainder drop, found "
+       "batch (4096 replicas of 16 samples = 65536) with remainder drop, found "
        "384"},
       {"{accumulate: 0}",
        "s.yaml:3:19: error: expected a whole number from 1 to 65536, found "

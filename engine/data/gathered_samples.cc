@@ -1,4 +1,4 @@
-#include "engine/data/gathered_rows.h"
+#include "engine/data/gathered_samples.h"
 
 #include <cstring>
 
@@ -6,38 +6,38 @@
 
 namespace gauntlet {
 
-void GatheredRows::Clear() {
+void GatheredSamples::Clear() {
   numbers_.clear();
   gathered_ = false;
   changed_ = false;
 }
 
-void GatheredRows::Add(uint32_t row) {
-  CHECK(row < data_->rows, "a row of the data");
-  CHECK(!gathered_, "rows are chosen before they are gathered");
-  numbers_.push_back(row);
+void GatheredSamples::Add(uint32_t sample) {
+  CHECK(sample < data_->samples, "a sample of the data");
+  CHECK(!gathered_, "samples are chosen before they are gathered");
+  numbers_.push_back(sample);
 }
 
-std::span<const float> GatheredRows::features() {
+std::span<const float> GatheredSamples::features() {
   Gather();
   return features_;
 }
 
-std::span<float> GatheredRows::MutableFeatures() {
+std::span<float> GatheredSamples::MutableFeatures() {
   changed_ = true;
   Gather();
   return features_;
 }
 
-std::span<const uint8_t> GatheredRows::labels() {
+std::span<const uint8_t> GatheredSamples::labels() {
   Gather();
   return labels_;
 }
 
-void GatheredRows::Gather() {
+void GatheredSamples::Gather() {
   if (gathered_) return;
   gathered_ = true;
-  const size_t width = data_->features_per_row();
+  const size_t width = data_->features_per_sample();
   features_.resize(numbers_.size() * width);
   labels_.resize(numbers_.size());
   for (size_t i = 0; i < numbers_.size(); ++i) {
