@@ -15,12 +15,6 @@ std::string_view BaseOf(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Returns "step-000000010" for "/ckpt/step-000000010-g1".
-std::string_view StemOf(std::string_view path) {
-  const std::string_view base = BaseOf(path);
-  return base.substr(0, base.rfind("-g"));
-}
-
 // Returns the index of the state in the reference run; nullopt if the run never
 // has it.
 std::optional<size_t> FindState(const GoldenTrajectory& golden,
@@ -33,8 +27,9 @@ std::optional<size_t> FindState(const GoldenTrajectory& golden,
 
 // A state that a generation resumes from instead of its own.
 struct OtherState {
-  size_t entry = 0;  // index in GoldenTrajectory::entries
-  std::string stem;  // checkpoint name without -gN; empty: initial state
+  size_t entry = 0;              // index in GoldenTrajectory::entries
+  std::string path;              // of the checkpoint; empty: initial state
+  int64_t not_finite_since = 0;  // step; 0: finite
 };
 
 // Returns the checkpoints that were acknowledged, and neither retired nor
@@ -47,15 +42,15 @@ std::vector<OtherState> FindSaves(const Record& record, EventPlace claim) {
     for (const RecordEvent& event : incarnation.events) {
       const bool is_gone = event.kind == RecordKind::kRetired ||
                            event.kind == RecordKind::kRejected;
-      if (is_gone && event.t_ns <= before_ns) gone.insert(StemOf(event.path));
+      if (is_gone && event.t_ns <= before_ns) gone.insert(event.path);
     }
   }
   for (const EventPlace place :
        PlacesOf(record, RecordKind::kSaveAcknowledged)) {
     const RecordEvent& save = EventAt(record, place);
     const auto entry = FindState(record.golden, save.digest);
-    if (save.t_ns < before_ns && entry && !gone.contains(StemOf(save.path))) {
-      saves.push_back({*entry, std::string(StemOf(save.path))});
+    if (save.t_ns < before_ns && entry && !gone.contains(save.path)) {
+      saves.push_back({*entry, save.path, save.count});
     }
   }
   return saves;
@@ -115,9 +110,10 @@ class Restart {
   std::optional<Record> From(const OtherState& other) const {
     Record changed = record_;
     RecordEvent& claim = EventAt(changed, *claim_);
-    claim.path = PathOf(other);
+    claim.path = other.path;
     claim.digest =
-        other.stem.empty() ? "" : record_.golden.entries[other.entry].digest;
+        other.path.empty() ? "" : record_.golden.entries[other.entry].digest;
+    claim.count = other.not_finite_since;
     // Edits later places first, so that earlier events keep their index.
     for (auto place = resumed_.rbegin(); place != resumed_.rend(); ++place) {
       if (!InsertTraining(other, *place, changed)) return std::nullopt;
@@ -128,21 +124,14 @@ class Restart {
   }
 
  private:
-  // Gives the parent the suffix of the claim, as claims of earlier versions
-  // did.
-  std::string PathOf(const OtherState& other) const {
-    if (other.stem.empty()) return "";
-    return fmt::format("/ckpt/{}-g{}", other.stem, generation_);
-  }
-
   void SetState(const OtherState& other, RecordEvent& event) const {
     const std::vector<GoldenEntry>& entries = record_.golden.entries;
     const GoldenEntry& state = entries[other.entry];
-    if (other.stem.empty()) event.kind = RecordKind::kInitialized;
+    if (other.path.empty()) event.kind = RecordKind::kInitialized;
     event.step = state.step;
     event.phase = state.phase;
     event.digest = state.digest;
-    event.path = std::string(BaseOf(PathOf(other)));
+    event.path = std::string(BaseOf(other.path));
     const auto next =
         std::find_if(entries.begin() + static_cast<ptrdiff_t>(other.entry) + 1,
                      entries.end(), [](const GoldenEntry& entry) {
@@ -179,9 +168,9 @@ class Restart {
       if (event.kind != RecordKind::kLoaded || event.digest != chosen) continue;
       event.step = state.step;
       event.digest = state.digest;
-      event.path = PathOf(other);
+      event.path = other.path;
     }
-    if (!other.stem.empty()) return;
+    if (!other.path.empty()) return;
     std::erase_if(events, [](const RecordEvent& event) {
       return event.kind == RecordKind::kLoaded && event.path.empty();
     });
@@ -196,26 +185,15 @@ class Restart {
 
 enum class ResumeReason : uint8_t { kNone, kRejected };
 
-// Returns the path under which the checkpoint was saved. `renamed` may have the
-// suffix of a later claim.
-std::string SavedPathOf(const Record& record, std::string_view renamed) {
-  for (const EventPlace place :
-       PlacesOf(record, RecordKind::kSaveAcknowledged)) {
-    const std::string& path = EventAt(record, place).path;
-    if (StemOf(path) == StemOf(renamed)) return path;
-  }
-  return std::string(renamed);
-}
-
 // Sets the newest checkpoint aside, just before the claim.
 void AddRejection(const Record& record, EventPlace claim, Record& changed) {
   const RecordEvent& event = EventAt(record, claim);
-  const std::string path = SavedPathOf(record, event.path);
-  changed.left.rejected.push_back(fmt::format("rejected-{}", BaseOf(path)));
+  changed.left.rejected.push_back(
+      fmt::format("rejected-{}", BaseOf(event.path)));
   InsertEvent(changed, claim,
               {.kind = RecordKind::kRejected,
                .t_ns = event.t_ns,
-               .path = path,
+               .path = event.path,
                .detail = "model-00001-of-00002.safetensors: digest differs"});
 }
 
