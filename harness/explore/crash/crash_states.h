@@ -53,6 +53,8 @@
 
 namespace gauntlet {
 
+// A window is the part of a recorded run after whose disk operations the power
+// is lost. Its name is in --windows, in ids of crash states and in JSON.
 enum class CrashWindow : uint8_t {
   kSave,       // from the start of a save to the start of the next
   kRecovery,   // from a second generation's first write to its first save's end
