@@ -409,6 +409,12 @@ bool IsOfSave(Point point) {
          part == RunPart::kRetirement;
 }
 
+bool IsTailOfSave(Point point) {
+  const RunPart part = InfoOf(point).part;
+  return part == RunPart::kStateFile || part == RunPart::kRetirement ||
+         point == Point::kSaveEnd;
+}
+
 std::span<const PlantedBugInfo> AllPlantedBugs() { return kPlantedBugs; }
 
 const PlantedBugInfo& InfoOf(PlantedBug bug) {

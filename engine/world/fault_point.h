@@ -146,6 +146,11 @@ std::optional<Point> FindPoint(std::string_view name);
 // or in a write of the state file. Claims write the state file too.
 bool IsOfSave(Point point);
 
+// Returns true iff the chief reaches the point while it tidies after a save.
+// Training may continue meanwhile, also if the save is synchronous. At
+// ckpt.end, which all workers reach, this holds only for the chief.
+bool IsTailOfSave(Point point);
+
 // Context of an occurrence. For points of HitRate::kEachBlock, which occur once
 // before each block: `block` is its number in the file, from 0, `offset` its
 // position in the file, and `size` the final size of the file, both in bytes.

@@ -81,12 +81,6 @@ class SaveSteps {
 
 }  // namespace
 
-bool IsTailOfSave(Point point) {
-  const RunPart part = InfoOf(point).part;
-  return part == RunPart::kStateFile || part == RunPart::kRetirement ||
-         point == Point::kSaveEnd;
-}
-
 std::optional<uint64_t> TotalSteps(const Case& one) {
   const Horizon& horizon = one.train.horizon;
   const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;

@@ -6,16 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/world/fault_point.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
-
-// Returns true iff the chief reaches the point while it writes the state file
-// or retires old checkpoints after a save.
-// Training may continue meanwhile, also if the save is synchronous. At
-// ckpt.end, which all workers reach, this holds only for the chief.
-bool IsTailOfSave(Point point);
 
 // Returns the number of steps of the whole run; nullopt if it depends on data
 // that are not read yet.

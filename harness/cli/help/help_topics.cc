@@ -9,11 +9,11 @@
 #include "engine/cli/flags/flag_synonyms.h"
 #include "engine/cli/flags/help_page.h"
 #include "engine/worker_exit_code.h"
+#include "engine/world/fault_point.h"
 #include "engine/world/time_split.h"
 #include "harness/cli/help/catalog.h"
 #include "harness/scenario/format/fault_synonyms.h"
 #include "harness/scenario/format/keys.h"
-#include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/world/fault_point.h"
 #include "harness/scenario/reader/reachable.h"
 #include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/text/counted.h"
+#include "engine/world/fault_point.h"
 #include "harness/scenario/reader/ended_incarnations.h"
 #include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>

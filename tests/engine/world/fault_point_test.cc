@@ -166,5 +166,15 @@ TEST(FaultPointTest, PointsOfASaveIncludeStateFileAndRetirement) {
   }
 }
 
+TEST(FaultPointTest, TailOfASaveIsStateFileRetirementAndEnd) {
+  EXPECT_THAT(NamesWhere([](const PointInfo& info) {
+                return IsTailOfSave(info.point);
+              }),
+              ElementsAreArray({"ckpt.state.write", "ckpt.state.fsync",
+                                "ckpt.state.rename", "ckpt.retire.rename",
+                                "ckpt.retire.renamed", "ckpt.retire.remove",
+                                "ckpt.end"}));
+}
+
 }  // namespace
 }  // namespace gauntlet
