@@ -277,6 +277,26 @@ IdleReason EndedIncarnation(const Outline& outline, const IdleFault& idle,
                       idle.fault.id)};
 }
 
+// Returns advice on a fault that occurred at no place of the run.
+std::string OtherPlaceAdvice(const IdleFault& idle, const std::string& show) {
+  const FaultSite& site = idle.site();
+  // Another worker than the chief ends a synchronous save at its step.
+  const bool is_of_chief =
+      site.worker <= 0 || InfoOf(site.point).reached_by == ReachedBy::kChief;
+  if (site.step.value_or(0) > 0 && IsTailOfSave(site.point) && is_of_chief) {
+    return fmt::format(
+        "replace `step` inside `at` of fault {} by `save: N`, which selects "
+        "the N-th save; at {}, `step` is the step that training has reached, "
+        "not that of the checkpoint; {} prints the saves of each worker",
+        idle.fault.id, PointName(site.point), show);
+  }
+  return fmt::format(
+      "change `at` of fault {} to a point, step, save or incarnation that the "
+      "run reaches; {} prints the steps and saves of each worker, gauntlet "
+      "list points all points",
+      idle.fault.id, show);
+}
+
 // Explains a fault for which no other reason is known: "…: incarnation 1
 // reached step 24 and began 4 saves", with each incarnation that the fault
 // selects.
@@ -299,11 +319,7 @@ IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
                         "{}",
                         PointName(idle.site().point), OwnerText(idle.site()),
                         idle.fault.id, fmt::join(texts, ", ")),
-      fmt::format("change `at` of fault {} to a point, step, save or "
-                  "incarnation that the run reaches; {} prints the steps "
-                  "and saves of each worker, gauntlet list points all "
-                  "points",
-                  idle.fault.id, show)};
+      OtherPlaceAdvice(idle, show)};
 }
 
 // Returns the change after which the launcher does not give up.

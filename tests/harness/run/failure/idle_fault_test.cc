@@ -120,6 +120,18 @@ TEST_F(IdleFaultTest, OtherPlaces_AdviseToListStepsAndPoints) {
                         "each worker, gauntlet list points all points"));
 }
 
+// Training reaches step 5 before the chief ends the save of step 4.
+TEST_F(IdleFaultTest, StepInTheTailOfASave_IsToBeASave) {
+  const CaseResult result =
+      Run("faults: [{id: e, at: {worker: chief, point: ckpt.end, step: 4}, do: "
+          "crash}]\nexpect: {outcome: completes}\n");
+  EXPECT_EQ(result.summary.next,
+            "replace `step` inside `at` of fault e by `save: N`, which selects "
+            "the N-th save; at ckpt.end, `step` is the step that training has "
+            "reached, not that of the checkpoint; gauntlet show 7/c --all "
+            "prints the saves of each worker");
+}
+
 TEST_F(IdleFaultTest, NoticeThatIsPolledTooLate_NeedsAShorterInterval) {
   const std::string rest =
       "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
