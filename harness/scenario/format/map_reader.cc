@@ -299,6 +299,17 @@ bool MapReader::Count(std::string_view key,
   return true;
 }
 
+bool MapReader::CountFrom(uint64_t least, std::string_view key,
+                          std::optional<uint64_t>& out) const {
+  const YamlNode* node = Find(key);
+  KeySpec row = Row(key);
+  row.low = least;
+  uint64_t value = 0;
+  if (node == nullptr || !OneCount(row, *node, value)) return false;
+  out = value;
+  return true;
+}
+
 bool MapReader::Number(std::string_view key, float& out) const {
   const YamlNode* node = Find(key);
   return node != nullptr && OneNumber(*node, out);

@@ -52,6 +52,9 @@ class MapReader {
   bool Count(std::string_view key, uint64_t& out) const;
   bool Count(std::string_view key, int& out) const;
   bool Count(std::string_view key, std::optional<uint64_t>& out) const;
+  // Reads a count whose lower bound is `least` instead of that of the table.
+  bool CountFrom(uint64_t least, std::string_view key,
+                 std::optional<uint64_t>& out) const;
   bool Number(std::string_view key, float& out) const;
   bool CountList(std::string_view key, std::vector<uint64_t>& out) const;
   bool NumberList(std::string_view key, std::vector<float>& out) const;

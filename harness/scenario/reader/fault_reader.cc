@@ -9,6 +9,7 @@
 #include "engine/job/job.h"
 #include "engine/text/units.h"
 #include "engine/train/worker_exit.h"
+#include "engine/world/fault_point.h"
 #include "harness/scenario/format/map_reader.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -95,15 +96,19 @@ void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   site.incarnation = after.empty() ? 1 : kAnyIncarnation;
   ReadWorker(at, site.worker);
   ReadIncarnation(at, site.incarnation);
-  at.Count("step", site.step);
-  at.Count("epoch", site.epoch);
   std::string point;
   const bool has_point = at.Choice("point", point);
   if (has_point) site.point = *FindPoint(point);
+  const bool point_is_known = has_point || at.Find("point") == nullptr;
+  // A claim reaches some of the other points before the first step, at step 0.
+  const bool is_in_training =
+      point_is_known && InfoOf(site.point).part == RunPart::kTraining;
+  at.CountFrom(is_in_training ? 1 : 0, "step", site.step);
+  at.Count("epoch", site.epoch);
   at.Count("save", site.save);
   at.Count("occurrence", site.occurrence);
   ReadBlock(at, site);
-  CheckBlock(at, site, has_point || at.Find("point") == nullptr);
+  CheckBlock(at, site, point_is_known);
 }
 
 void ReadBlocks(const MapReader& with, std::string_view key,

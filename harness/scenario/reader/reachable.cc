@@ -208,9 +208,6 @@ class Checker {
             fmt::format("name an earlier step, or raise {}",
                         is_capped ? "job.max_steps" : "job.epochs"));
     }
-    if (site.step == 0u && PartOf(site) == RunPart::kTraining) {
-      Never(placed, "step", "step 0, but the first is 1");
-    }
     const uint64_t epochs = case_.train.horizon.epochs;
     if (site.epoch && *site.epoch >= epochs) {
       Never(placed, "epoch",

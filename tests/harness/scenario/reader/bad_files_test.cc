@@ -345,7 +345,17 @@ const BadBody kBodies[] = {
      "s.yaml:3:23: error: can never match: epoch 3, but the run has 3, the "
      "first is 0"},
     {"faults: [{at: {step: 0}, do: crash}]",
-     "s.yaml:3:22: error: can never match: step 0, but the first is 1"},
+     "s.yaml:3:22: error: expected a whole number from 1 to "
+     "9007199254740992, found '0'"},
+    {"faults: [{at: {step: -8}, do: crash}]",
+     "s.yaml:3:22: error: expected a whole number from 1 to "
+     "9007199254740992, found '-8'"},
+    {"faults: [{at: {step: 0, point: epoch.begin}, do: crash}]",
+     "s.yaml:3:22: error: expected a whole number from 1 to "
+     "9007199254740992, found '0'"},
+    {"faults: [{at: {point: ckpt.state.write, step: -8}, do: crash}]",
+     "s.yaml:3:47: error: expected a whole number from 0 to "
+     "9007199254740992, found '-8'"},
     {"faults: [{at: {point: ckpt.load}, do: crash}]",
      "s.yaml:3:23: error: can never match: the first incarnation has nothing "
      "to load, "

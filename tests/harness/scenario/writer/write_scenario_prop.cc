@@ -10,6 +10,7 @@
 
 #include "chaos/inject/plan/fault_parameters.h"
 #include "engine/train/worker_exit.h"
+#include "engine/world/fault_point.h"
 #include "harness/scenario/writer/write_scenario.h"
 #include <fmt/format.h>
 
@@ -124,7 +125,8 @@ FaultSite AnySite() {
           AllPoints()[*rc::gen::inRange<size_t>(0, AllPoints().size())].point,
       .occurrence = *rc::gen::inRange<uint64_t>(1, 1000)};
   if (*rc::gen::arbitrary<bool>()) {
-    site.step = *rc::gen::inRange<uint64_t>(0, 1000);
+    const bool is_in_training = InfoOf(site.point).part == RunPart::kTraining;
+    site.step = *rc::gen::inRange<uint64_t>(is_in_training ? 1 : 0, 1000);
   }
   if (*rc::gen::arbitrary<bool>()) {
     site.epoch = *rc::gen::inRange<uint64_t>(0, 1000);
