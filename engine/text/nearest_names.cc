@@ -8,6 +8,8 @@ namespace {
 
 // A mistyped name of up to this length may have one edit only.
 constexpr size_t kMaxOneEditLength = 3;
+// Two edits may change half of a mistyped name of this length.
+constexpr size_t kHalfEditedLength = 4;
 // A name of at least this length may abbreviate another.
 constexpr size_t kMinAbbreviation = 3;
 
@@ -66,12 +68,29 @@ std::string_view WithoutDashes(std::string_view name) {
   return name.substr(std::min(name.find_first_not_of('-'), name.size()));
 }
 
+// Returns the number of letters of `a` that `b` has too, in any order.
+size_t SharedLetters(std::string_view a, std::string b) {
+  const auto takes = [&b](char letter) {
+    const size_t at = b.find(letter);
+    if (at == b.npos) return false;
+    b.erase(at, 1);
+    return true;
+  };
+  return static_cast<size_t>(std::ranges::count_if(a, takes));
+}
+
 // Returns the maximum edit distance at which a name counts as near. Shared
 // parts do not count: they say nothing about the rest of the name.
 size_t MaxEdits(std::string_view mistyped, std::string_view name) {
   const std::string_view rest = WithoutSharedParts(mistyped, name);
   if (rest.size() < mistyped.size()) {
     return std::max<size_t>(1, rest.size() / 3);
+  }
+  // "tyni" is near "tiny", whose letters it has; "nope" is another word than
+  // "name".
+  if (mistyped.size() == kHalfEditedLength &&
+      SharedLetters(mistyped, std::string(name)) + 1 < mistyped.size()) {
+    return 1;
   }
   // Two edits turn three letters into any other word.
   return mistyped.size() <= kMaxOneEditLength ? 1 : mistyped.size() / 3 + 1;

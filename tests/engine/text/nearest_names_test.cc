@@ -13,6 +13,15 @@ TEST(NearestNameTest, IsNotAnotherWord) {
   EXPECT_EQ(NearestName("che", names), "checkpoint");
 }
 
+TEST(NearestNameTest, TwoEditsOfFourLettersKeepThreeOfThem) {
+  EXPECT_EQ(NearestName("tyni", {"tiny"}), "tiny");
+  EXPECT_EQ(NearestName("vrfy", {"verify"}), "verify");
+  EXPECT_EQ(NearestName("stpe", {"steps"}), "steps");
+  EXPECT_EQ(NearestName("nmae", {"name"}), "name");
+  EXPECT_EQ(NearestName("nope", {"name"}), "");
+  EXPECT_EQ(NearestName("--nope", {"--name"}), "");
+}
+
 TEST(NearestNameTest, DashesOfOptionsAreNotEnough) {
   const std::vector<std::string> names = {"--jobs", "--faults", "-k"};
   EXPECT_EQ(NearestName("--bogus", names), "");
