@@ -1,6 +1,5 @@
 #include "harness/cli/bench/bench_output.h"
 
-#include <system_error>
 #include <utility>
 
 #include "harness/cli/run_folders/run_directory.h"
@@ -14,11 +13,14 @@ Result<BenchOutput> BenchOutput::Make(const std::string& out,
     // Releases the lock on the folder at once, because TrialsFolder locks the
     // same folder.
     ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));
-    return BenchOutput(std::move(folder.path), /*is_new_run=*/false);
+    return BenchOutput(std::move(folder.path), std::move(folder.created),
+                       /*is_new_run=*/false);
   }
-  Result<std::filesystem::path> made = MakeRunDirectory(runs);
-  if (made.ok()) return BenchOutput(*std::move(made), /*is_new_run=*/true);
-  return ChooseAnotherFolder(made.status(), "--out");
+  Result<OutputFolder> made = MakeRunOutput(runs);
+  if (!made.ok()) return ChooseAnotherFolder(made.status(), "--out");
+  // Users read this path, so it is relative if `runs` is.
+  return BenchOutput(runs / made->path.filename(), std::move(made->created),
+                     /*is_new_run=*/true);
 }
 
 std::filesystem::path BenchOutput::report() const {
@@ -34,8 +36,8 @@ Status BenchOutput::Write(const std::string& json,
 }
 
 void BenchOutput::RemoveIfEmpty() const {
-  std::error_code error;
-  std::filesystem::remove(path_, error);
+  const Result<std::filesystem::path> absolute = AbsoluteFolder(path_);
+  if (absolute.ok()) RemoveEmptyFolders(*absolute, created_);
 }
 
 ExitCode ExitWithoutFigures(const Status& status) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "engine/cli/exit_code.h"
 #include "engine/status.h"
@@ -23,15 +24,20 @@ class BenchOutput {
   // Writes result.json and report.html. If the folder is below `runs`, the link
   // `latest` then points to it.
   Status Write(const std::string& json, const std::string& page) const;
-  // Removes the folder if nothing was written to it.
+  // If Make created the folder and nothing was written to it, removes it and
+  // its empty parents that Make created.
   void RemoveIfEmpty() const;
 
  private:
-  BenchOutput(std::filesystem::path path, bool is_new_run)
-      : path_(std::move(path)), is_new_run_(is_new_run) {}
+  BenchOutput(std::filesystem::path path, std::filesystem::path created,
+              bool is_new_run)
+      : path_(std::move(path)),
+        created_(std::move(created)),
+        is_new_run_(is_new_run) {}
 
   std::filesystem::path path_;
-  bool is_new_run_;  // true: the folder is below `runs`
+  std::filesystem::path created_;  // OutputFolder::created
+  bool is_new_run_;                // true: the folder is below `runs`
 };
 
 // Returns the exit code of a benchmark that measured nothing.

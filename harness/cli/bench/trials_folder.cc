@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "harness/cli/run_folders/run_directory.h"
 #include <sys/file.h>
@@ -42,6 +43,7 @@ void TrialsFolder::RemoveLeftBehind(const fs::path& parent) {
 
 Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
     const fs::path& parent) {
+  fs::path created = TopmostMissing(parent);
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) return InvalidArgument(parent.string() + ": " + error.message());
@@ -55,7 +57,13 @@ Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
   // benchmarks cannot lock it either, so they never delete it.
   if (!Lock(lock)) lock.Reset();
   return std::unique_ptr<TrialsFolder>(
-      new TrialsFolder(std::move(folder), std::move(lock)));
+      new TrialsFolder(std::move(folder), std::move(lock), std::move(created)));
+}
+
+TrialsFolder::~TrialsFolder() {
+  const fs::path parent = path().parent_path();
+  folder_.reset();
+  RemoveEmptyFolders(parent, created_);
 }
 
 }  // namespace gauntlet

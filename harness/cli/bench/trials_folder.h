@@ -17,10 +17,14 @@ namespace gauntlet {
 // deletes folders that are not locked.
 class TrialsFolder {
  public:
-  // Creates the parent if it is missing. kInvalidArgument: the parent cannot be
-  // created.
+  // Creates the parent, an absolute path, if it is missing. The destructor then
+  // removes the parent too if it is empty. kInvalidArgument: the parent cannot
+  // be created.
   static Result<std::unique_ptr<TrialsFolder>> Make(
       const std::filesystem::path& parent);
+  ~TrialsFolder();
+  TrialsFolder(const TrialsFolder&) = delete;
+  TrialsFolder& operator=(const TrialsFolder&) = delete;
 
   // Deletes the trials folders that killed benchmarks left in `parent`.
   static void RemoveLeftBehind(const std::filesystem::path& parent);
@@ -28,11 +32,16 @@ class TrialsFolder {
   std::filesystem::path path() const { return folder_->path(); }
 
  private:
-  TrialsFolder(std::unique_ptr<TemporaryDirectory> folder, Descriptor lock)
-      : folder_(std::move(folder)), lock_(std::move(lock)) {}
+  TrialsFolder(std::unique_ptr<TemporaryDirectory> folder, Descriptor lock,
+               std::filesystem::path created)
+      : folder_(std::move(folder)),
+        lock_(std::move(lock)),
+        created_(std::move(created)) {}
 
-  const std::unique_ptr<TemporaryDirectory> folder_;
+  std::unique_ptr<TemporaryDirectory> folder_;
   const Descriptor lock_;
+  // The topmost folder that was created for the parent; empty: it existed.
+  const std::filesystem::path created_;
 };
 
 }  // namespace gauntlet

@@ -32,18 +32,6 @@ bool IsNameOfExploration(const std::string& name) {
          (name.starts_with("report") && name.ends_with(".html"));
 }
 
-// Returns the first folder on the path that does not exist; empty: all exist.
-fs::path TopmostMissing(const fs::path& absolute) {
-  std::error_code ignored;
-  fs::path missing;
-  for (fs::path path = absolute;
-       !fs::exists(path, ignored) && path.has_relative_path();
-       path = path.parent_path()) {
-    missing = path;
-  }
-  return missing;
-}
-
 // Creates and locks the folder. Returns an error if the folder is not writable,
 // another command holds it, or it is not empty. With kKeep, it may contain
 // files of an exploration.
@@ -90,6 +78,27 @@ Result<fs::path> AbsoluteFolder(const fs::path& path) {
       fmt::format("{}: expected a path in UTF-8, as records name what is below "
                   "it",
                   ShellWord(absolute.string())));
+}
+
+fs::path TopmostMissing(const fs::path& absolute) {
+  std::error_code ignored;
+  fs::path missing;
+  for (fs::path path = absolute;
+       !fs::exists(path, ignored) && path.has_relative_path();
+       path = path.parent_path()) {
+    missing = path;
+  }
+  return missing;
+}
+
+void RemoveEmptyFolders(const fs::path& absolute, const fs::path& created) {
+  if (created.empty()) return;
+  std::error_code error;
+  fs::remove(absolute, error);
+  for (fs::path path = absolute; !error && path != created;) {
+    path = path.parent_path();
+    fs::remove(path, error);
+  }
 }
 
 Status ChooseAnotherFolder(const Status& why, std::string_view flag) {
@@ -176,12 +185,7 @@ void RemoveWithParents(const OutputFolder& folder) {
   fs::remove_all(folder.path, error);
   if (error) return;
   const Result<fs::path> absolute = AbsoluteFolder(folder.path);
-  if (!absolute.ok()) return;
-  for (fs::path path = *absolute; path != folder.created;) {
-    path = path.parent_path();
-    fs::remove(path, error);
-    if (error) return;
-  }
+  if (absolute.ok()) RemoveEmptyFolders(*absolute, folder.created);
 }
 
 void RemoveIfUnused(const fs::path& findings, const fs::path& runs) {

@@ -26,6 +26,15 @@ inline constexpr std::string_view kFindingsFolderName = "findings";
 // not name files below it.
 Result<std::filesystem::path> AbsoluteFolder(const std::filesystem::path& path);
 
+// Returns the topmost folder on the path that does not exist; empty: all exist.
+std::filesystem::path TopmostMissing(const std::filesystem::path& absolute);
+
+// Removes the folder and its parents up to `created`, as far as they are empty.
+// Removes nothing if `created` is empty. `created`: the TopmostMissing of the
+// path before the folder was created.
+void RemoveEmptyFolders(const std::filesystem::path& absolute,
+                        const std::filesystem::path& created);
+
 // Returns the error of a folder that cannot be written to, with advice: "DIR:
 // …; choose another folder with --out DIR". `flag`: the option that chooses the
 // folder.
