@@ -233,36 +233,44 @@ Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
   return result;
 }
 
+void PrintCases(const RunResult& result, OutputFormat output,
+                Console& console) {
+  if (output == OutputFormat::kJson) {
+    console.out << ResultToJson(result);
+  } else {
+    console.out << RenderVerdicts(
+        result, console.out_style.colored() ? Colour::kOn : Colour::kOff,
+        console.out_style.wrap_columns());
+  }
+  console.Flush();
+}
+
 }  // namespace
 
 int RunJudge(const JudgeCommand& command, Console& console) {
-  const auto fail = [&console](const Status& status) {
-    fmt::print(console.err, "gauntlet judge: {}\n",
-               EscapeBytes(status.message()));
-    return static_cast<int>(ExitCode::kUsage);
-  };
+  std::vector<Status> errors;
   RecordFinder found(command.runs_directory);
   for (const std::string& path : command.paths) {
-    if (const Status added = found.Add(path); !added.ok()) return fail(added);
+    if (Status added = found.Add(path); !added.ok()) {
+      errors.push_back(std::move(added));
+    }
   }
   RunResult result;
   const auto begin = std::chrono::steady_clock::now();
   for (const std::string& folder : found.cases_without()) {
-    fail(InvalidArgument(
+    errors.push_back(InvalidArgument(
         fmt::format("{}: expected the {} of the case, found none", folder,
                     kRecordFileName)));
   }
   std::vector<CaseResult> skipped = SkipCrashTests(found, console);
-  bool any_bad = !found.cases_without().empty();
   CauseSearch causes(console);
   for (const std::string& file : found.files()) {
     Result<CaseResult> judged = JudgeFile(file, causes);
     if (judged.ok()) {
       result.cases.push_back(*std::move(judged));
-      continue;
+    } else {
+      errors.push_back(judged.status());
     }
-    fail(judged.status());
-    any_bad = true;
   }
   causes.PrintLimit();
   const bool any_judged = !result.cases.empty();
@@ -272,19 +280,14 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();
-  const int code = any_bad      ? static_cast<int>(ExitCode::kUsage)
-                   : any_judged ? ExitCodeOf(result)
-                                : static_cast<int>(ExitCode::kNothingSelected);
-  // There are no results to print after the errors.
-  if (result.cases.empty()) return code;
-  if (command.output == OutputFormat::kJson) {
-    console.out << ResultToJson(result);
-  } else {
-    console.out << RenderVerdicts(
-        result, console.out_style.colored() ? Colour::kOn : Colour::kOff,
-        console.out_style.wrap_columns());
+  if (!result.cases.empty()) PrintCases(result, command.output, console);
+  for (const Status& error : errors) {
+    fmt::print(console.err, "gauntlet judge: {}\n",
+               EscapeBytes(error.message()));
   }
-  return code;
+  if (!errors.empty()) return static_cast<int>(ExitCode::kUsage);
+  return any_judged ? ExitCodeOf(result)
+                    : static_cast<int>(ExitCode::kNothingSelected);
 }
 
 }  // namespace gauntlet

@@ -355,5 +355,25 @@ TEST_F(JudgeCommandTest, BadRecord_DoesNotStopTheOthers) {
                                 HasSubstr("FAIL         sim  a ")));
 }
 
+TEST_F(JudgeCommandTest, ErrorsFollowTheVerdicts) {
+  RunOne("recovers");
+  const std::string torn = scratch_ / "torn.jsonl";
+  ASSERT_TRUE(WriteTextFile(torn, "{}\n").ok());
+  std::ostringstream both;
+  Console console{both, both, Plain(), Plain()};
+  EXPECT_EQ(
+      RunJudge({.paths = {torn, "none", record()}, .runs_directory = runs()},
+               console),
+      2);
+  const size_t summary = both.str().find("1 case in ");
+  ASSERT_NE(summary, std::string::npos) << both.str();
+  EXPECT_THAT(both.str(), HasSubstr("FAIL         sim  a "));
+  for (const std::string& error : {torn + ":", std::string("run 'none': ")}) {
+    EXPECT_NE(both.str().find("gauntlet judge: " + error, summary),
+              std::string::npos)
+        << both.str();
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet
