@@ -82,7 +82,7 @@ class ClusterReporter final : public ProgressReporter {
     if (rank_ == 0) PrintTrainOutcome(outcome_, output_, options_, console_);
     if (!reason.empty()) {
       fmt::print(console_.err, "gauntlet train: worker {}: {}\n", rank_,
-                 reason);
+                 ReasonWithAdvice(outcome_.end));
     }
     console_.Flush();
   }

@@ -80,7 +80,8 @@ int RunTrain(const TrainCommand& command, World& world,
   console.Flush();
   PrintTrainOutcome(outcome, command.output, command.options, console);
   if (!outcome.end.reason.empty()) {
-    fmt::print(console.err, "gauntlet train: {}\n", outcome.end.reason);
+    fmt::print(console.err, "gauntlet train: {}\n",
+               ReasonWithAdvice(outcome.end));
   }
   return outcome.end.exit_code;
 }

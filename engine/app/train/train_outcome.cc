@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "engine/check.h"
+#include "engine/ckpt/protocol/parent_choice.h"
 #include "engine/epoch_text.h"
 #include "engine/finite.h"
 #include "engine/text/counted.h"
@@ -153,6 +154,17 @@ std::string BeyondHorizonText(const TrainOutcome& outcome,
   return fmt::format(
       "{} is at step {}, beyond the {} requested: nothing was trained",
       EscapeBytes(options.checkpoint.directory), result->steps, requested);
+}
+
+std::string ReasonWithAdvice(const LaunchEnd& end) {
+  // Other refusals have the same exit code.
+  const bool none_is_valid =
+      end.exit_code == static_cast<int>(WorkerExit::kNoCheckpoint) &&
+      end.reason.find(kNoneIsValid) != end.reason.npos;
+  if (!none_is_valid) return end.reason;
+  return end.reason +
+         ". To start from scratch, use another checkpoint directory (--ckpt), "
+         "or --allow-cold-start";
 }
 
 void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,

@@ -36,6 +36,10 @@ std::string ResumeText(const TrainOutcome& outcome,
 std::string BeyondHorizonText(const TrainOutcome& outcome,
                               const TrainOptions& options);
 
+// Returns the reason of the end with advice, for a person: the ways to start
+// from scratch if training was refused because no checkpoint is valid.
+std::string ReasonWithAdvice(const LaunchEnd& end);
+
 // Prints the outcome, if there is one, in the given format: the result on
 // console.out, then ResumeText and BeyondHorizonText on console.err.
 void PrintTrainOutcome(const TrainOutcome& outcome, OutputFormat format,

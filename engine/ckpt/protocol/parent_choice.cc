@@ -249,10 +249,10 @@ std::vector<std::string> TracesOfCheckpoints(
   return traces;
 }
 
-std::string NoneIsValid(const std::string& directory,
-                        const std::vector<std::string>& traces) {
-  return fmt::format("{}: there are checkpoints and none is valid: {}",
-                     directory, fmt::join(traces, "; "));
+std::string ReasonIfNoneIsValid(const std::string& directory,
+                                const std::vector<std::string>& traces) {
+  return fmt::format("{}{}{}", directory, kNoneIsValid,
+                     fmt::join(traces, "; "));
 }
 
 // Returns the newest checkpoint that the state file lists. Used if no
@@ -345,7 +345,7 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
   const auto traces =
       TracesOfCheckpoints(world, options, scan, choice.rejected);
   if (traces.empty()) return choice;
-  choice.all_invalid_reason = NoneIsValid(options.directory, traces);
+  choice.all_invalid_reason = ReasonIfNoneIsValid(options.directory, traces);
   if (options.cold_start == ColdStart::kAllow) return choice;
   if (options.cold_start == ColdStart::kFromMemory) {
     choice.lost_parent = NewestOf(scan);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/ckpt/format/checkpoint.h"
@@ -17,6 +18,11 @@ struct Rejection {
   size_t checkpoint = 0;  // index into StoreScan::checkpoints
   std::string reason;
 };
+
+// In the message of a refusal, and in `all_invalid_reason`: follows the
+// directory, before the list of the checkpoints.
+inline constexpr std::string_view kNoneIsValid =
+    ": there are checkpoints and none is valid: ";
 
 struct ParentChoice {
   // Index into StoreScan::checkpoints; nullopt: a cold start.

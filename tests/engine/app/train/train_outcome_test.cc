@@ -51,6 +51,35 @@ TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
             R"("reason":"worker 1 \"failed\"\n"})");
 }
 
+TEST(TrainOutcomeTest, RefusalOfInvalidCheckpoints_NamesTheWaysOut) {
+  LaunchEnd end;
+  end.exit_code = 7;
+  end.reason =
+      "worker 0 exited with code 7: ck: there are checkpoints and none is "
+      "valid: step-000000024-g1: MANIFEST.json: torn";
+  EXPECT_EQ(ReasonWithAdvice(end),
+            end.reason +
+                ". To start from scratch, use another checkpoint directory "
+                "(--ckpt), or --allow-cold-start");
+  TrainOutcome outcome;
+  outcome.end = end;
+  EXPECT_EQ(TrainOutcomeToJson(outcome).find("--allow-cold-start"),
+            std::string::npos);
+  end.exit_code = 1;
+  EXPECT_EQ(ReasonWithAdvice(end), end.reason) << "training failed later";
+}
+
+TEST(TrainOutcomeTest, OtherRefusals_HaveNoAdviceOfTheirOwn) {
+  for (const char* reason :
+       {"", "ck: deleted under this run",
+        "step-000000024-g1: numerics version 1 in the checkpoint, 2 now"}) {
+    LaunchEnd end;
+    end.exit_code = 7;
+    end.reason = reason;
+    EXPECT_EQ(ReasonWithAdvice(end), reason);
+  }
+}
+
 TEST(TrainOutcomeTest, FigureThatIsNotANumberIsNull) {
   TrainOutcome outcome = SomeOutcome();
   outcome.end.result->loss = std::numeric_limits<float>::quiet_NaN();
