@@ -276,6 +276,8 @@ class RecordReader {
   }
 
   bool ended() const { return ended_; }
+  // Returns true iff the last error contains advice.
+  bool gave_advice() const { return gave_advice_; }
   Record Take() && { return std::move(record_); }
 
  private:
@@ -285,6 +287,7 @@ class RecordReader {
     JsonReader reader(object, "", error);
     reader.Field("schema", schema);
     if (error.empty() && schema != kRecordSchema) {
+      gave_advice_ = true;
       return fmt::format(
           "schema: expected {}, found \"{}\": read it with the build of "
           "gauntlet that wrote it, or {}",
@@ -346,6 +349,7 @@ class RecordReader {
   Record record_;
   std::vector<RecordEvent>* events_ = nullptr;  // takes new lines
   bool ended_ = false;
+  bool gave_advice_ = false;
 };
 
 }  // namespace
@@ -398,10 +402,10 @@ Parsed<Record> ReadRecord(std::string_view text, std::string_view name) {
     begin = end + 1;
     if (!error.empty() && end == text.size()) break;  // incomplete line
     if (!error.empty()) {
-      const bool has_advice = error.ends_with(kRunAgain);
-      return Refused<Record>(fmt::format("{}:{}: {}{}{}", name, line_number,
-                                         error, has_advice ? "" : "; ",
-                                         has_advice ? "" : kRunAgain));
+      const std::string advice =
+          reader.gave_advice() ? "" : fmt::format("; {}", kRunAgain);
+      return Refused<Record>(
+          fmt::format("{}:{}: {}{}", name, line_number, error, advice));
     }
   }
   if (text.empty()) {

@@ -213,6 +213,9 @@ TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
     const Parsed<Record> read = ReadRecord(text, "r");
     EXPECT_FALSE(read.ok()) << text;
     EXPECT_THAT(read.error, HasSubstr(expected));
+    const std::string advice = "run the case again";
+    EXPECT_EQ(read.error.find(advice), read.error.size() - advice.size())
+        << "once, at the end: " << read.error;
   }
 }
 
