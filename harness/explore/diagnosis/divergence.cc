@@ -249,21 +249,6 @@ std::string PlaceText(const Departure& departure) {
   }
 }
 
-// Returns "the state after step 8". REQUIRES: the departure is not a state from
-// which a worker starts.
-std::string PlaceAfterText(const Departure& departure) {
-  switch (departure.kind) {
-    case RecordKind::kEvaluated:
-      return fmt::format("the state after the evaluation of step {}",
-                         departure.step);
-    case RecordKind::kEpochEnd:
-      return fmt::format("the state after the end of the epoch at step {}",
-                         departure.step);
-    default:
-      return fmt::format("the state after step {}", departure.step);
-  }
-}
-
 // Sets the places of both differences. `first` is at the departure. `then` is
 // there too, unless the departure is a state from which a worker starts: in
 // this case, `then` is in the operation that follows this state.
@@ -343,7 +328,13 @@ std::optional<StateDifference> CompareNextStarts(const RunPlan& plan,
   auto difference = CompareStarts(
       TracesOf(plan, data, Recorders(departure.incarnation, there, planted)),
       reference[0]);
-  if (difference) difference->place = PlaceAfterText(departure);
+  if (difference) {
+    // "the state after step 8", "the state after the evaluation after step 8"
+    difference->place =
+        fmt::format("the state after {}{}",
+                    departure.kind == RecordKind::kStep ? "" : "the ",
+                    PlaceText(departure));
+  }
   return difference;
 }
 
