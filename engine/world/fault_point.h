@@ -146,7 +146,8 @@ std::optional<Point> FindPoint(std::string_view name);
 // or in a write of the state file. Claims write the state file too.
 bool IsOfSave(Point point);
 
-// Returns true iff the chief reaches the point while it tidies after a save.
+// Returns true iff the chief reaches the point while it writes the state file
+// or retires old checkpoints after a save.
 // Training may continue meanwhile, also if the save is synchronous. At
 // ckpt.end, which all workers reach, this holds only for the chief.
 bool IsTailOfSave(Point point);

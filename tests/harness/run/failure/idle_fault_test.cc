@@ -166,7 +166,8 @@ TEST_F(IdleFaultTest, RunThatGaveUpBefore_NamesItsFaults) {
                          "any, repeat always) ended attempts 1 to 3"));
   EXPECT_THAT(result.cause, HasSubstr("; the launcher gave up: restarts used "
                                       "up (cluster.restart.max is 2)"));
-  EXPECT_THAT(result.summary.next, StartsWith("set the repeat of fault a to once"));
+  EXPECT_THAT(result.summary.next,
+              StartsWith("set the repeat of fault a to once"));
   EXPECT_THAT(Run(faults, ", min_workers: 1, restart: {max: 2}").summary.next,
               StartsWith("raise cluster.restart.max (2) to 3 or more, so that "
                          "the launcher leaves out a worker"));
