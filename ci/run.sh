@@ -129,7 +129,7 @@ build() {  # TARGET...
   { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 || return
   if [ ! -e "$program" ]; then
     files=$(ninja -C build/release -t commands "$@" | grep -c '\.o -c ' || true)
-    echo "compiling $files files: 5 to 20 minutes on two cores" >&2
+    echo "compiling $files files: 5 to 25 minutes on two cores" >&2
   fi
   # On a terminal, ninja shows its progress in one line.
   [ ! -t 2 ] || quiet=()

@@ -53,7 +53,7 @@ touch .gauntlet/runs/latest/report.html; exit 3
 PROGRAM
 chmod +x build/release/gauntlet'
 found=$(run demo)
-expect "first demo" '^compiling 2 files: 5 to 20 minutes on two cores$' "$found"
+expect "first demo" '^compiling 2 files: 5 to 25 minutes on two cores$' "$found"
 expect "first demo" '^ninja -C build/release --quiet gauntlet$' "$found"
 expect "first demo" '^gauntlet run --demo$' "$found"
 expect "first demo" "^report: $directory/.gauntlet/runs/latest/report.html$" \
