@@ -32,11 +32,11 @@ uint64_t RoundedSteps(double steps) {
 FailureModel ModelOfSaves(
     const CheckpointFigures& figures, double between_failures,
     const std::function<double(const TrialValues&)>& average) {
-  return {
-      .between_failures = between_failures,
-      .save_cost = std::max(0.0, average(figures.of(Metric::kCost))),
-      .durable_after = std::max(0.0, average(figures.of(Metric::kDurable)) -
-                                         average(figures.of(Metric::kStall)))};
+  const double stall = average(figures.of(Metric::kStall));
+  return {.between_failures = between_failures,
+          .save_cost = std::max(stall, average(figures.of(Metric::kCost))),
+          .durable_after =
+              std::max(0.0, average(figures.of(Metric::kDurable)) - stall)};
 }
 
 std::span<const CheckpointFigures> GroupAt(

@@ -22,9 +22,10 @@ struct Recommendation {
   double goodput = 0;  // ExpectedGoodput
 };
 
-// Returns the failure model of a configuration's saves. Leaves `downtime` at 0,
-// for the caller to set. `average` returns the average of a metric's trials:
-// MedianOf or MeanOf.
+// Returns the failure model of a configuration's saves. A save costs at least
+// its stall, also if noise makes the measured cost smaller. Leaves `downtime`
+// at 0, for the caller to set. `average` returns the average of a metric's
+// trials: MedianOf or MeanOf.
 FailureModel ModelOfSaves(
     const CheckpointFigures& figures, double between_failures,
     const std::function<double(const TrialValues&)>& average);

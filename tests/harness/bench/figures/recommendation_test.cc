@@ -36,6 +36,18 @@ TEST(Recommendation, IsTheModelsBestInterval_ToTwoDigits) {
   EXPECT_DOUBLE_EQ(all[0].goodput, ExpectedGoodput(model, all[0].seconds));
 }
 
+TEST(Recommendation, ASaveCostsAtLeastItsStall) {
+  std::vector<CheckpointFigures> noisy = {Figures({}),
+                                          Figures(SaveMode::kAsync)};
+  noisy[1].of(Metric::kCost) = {-0.007};
+  std::vector<CheckpointFigures> at_stall = noisy;
+  at_stall[1].of(Metric::kCost) = {0.002};
+  const auto all = RecommendationsOf(noisy, 3600);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].steps, RecommendationsOf(at_stall, 3600)[0].steps);
+  EXPECT_LT(all[0].goodput, 0.999);
+}
+
 TEST(Recommendation, NeedsRunsWithoutSavesAndARecovery) {
   EXPECT_TRUE(
       RecommendationsOf(std::vector{Figures(SaveMode::kSync)}, 1).empty());
