@@ -28,6 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxRecordBytes = size_t{1} << 30;
+// First bytes of each record that gauntlet writes.
+constexpr std::string_view kRecordStart = "{\"kind\":\"record\"";
 constexpr size_t kShownFolders = 5;
 // Link to the last run of `gauntlet run`.
 constexpr std::string_view kLatest = "latest";
@@ -88,6 +90,31 @@ std::string ExampleFolder(const fs::path& run,
   return folders.front();
 }
 
+// Returns the folders in `path` that have a record, ascending.
+std::vector<std::string> RecordedFoldersIn(const fs::path& path) {
+  std::vector<std::string> folders = FoldersIn(path);
+  std::erase_if(folders, [&path](const std::string& folder) {
+    return !HasRecord(path, folder);
+  });
+  return folders;
+}
+
+// Returns the error for a file that is not a record.
+Status FileIsNoRecord(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const std::vector<std::string> cases = RecordedFoldersIn(folder);
+  std::string example = "latest/CASE";
+  if (IsFile(folder / kRecordFileName)) {
+    example = (folder / kRecordFileName).string();
+  } else if (!cases.empty()) {
+    example = (folder / ExampleFolder(folder, cases)).string();
+  }
+  return InvalidArgument(
+      fmt::format("{}: expected a {} or a case's folder, found another file; "
+                  "name a case, such as {}",
+                  file.string(), kRecordFileName, example));
+}
+
 // Returns the error for a path that is not a record.
 Status NoRecordAt(const fs::path& path) {
   std::error_code error;
@@ -104,10 +131,7 @@ Status NoRecordAt(const fs::path& path) {
                     "regular file",
                     Quoted(path.string()), kRecordFileName));
   }
-  std::vector<std::string> folders = FoldersIn(path);
-  std::erase_if(folders, [&path](const std::string& folder) {
-    return !HasRecord(path, folder);
-  });
+  const std::vector<std::string> folders = RecordedFoldersIn(path);
   if (!folders.empty()) {
     return InvalidArgument(fmt::format(
         "{}: expected the folder of one case, found that of a run; "
@@ -421,6 +445,10 @@ Result<Record> LoadRecord(const fs::path& file) {
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxRecordBytes));
+  // A damaged file is a record if it has the name or the beginning of one.
+  if (file.filename() != kRecordFileName && !text.starts_with(kRecordStart)) {
+    return FileIsNoRecord(file);
+  }
   Parsed<Record> record = ReadRecord(text, file.string());
   if (!record.ok()) return InvalidArgument(record.error);
   // The head is the first line.

@@ -278,6 +278,17 @@ TEST_F(JudgeCommandTest, NamesAFolderWithoutARecord) {
   EXPECT_EQ(Judge("no-such-file"), 2);
 }
 
+TEST_F(JudgeCommandTest, FileThatIsNoRecord_IsRefusedWithACaseToName) {
+  RunOne("completes");
+  const std::string run = runs() + "/latest";
+  EXPECT_EQ(Judge(run + "/result.json"), 2);
+  EXPECT_EQ(err_.str(),
+            "gauntlet judge: " + run +
+                "/result.json: expected a record.jsonl or a case's "
+                "folder, found another file; name a case, such as " +
+                run + "/a.sim\n");
+}
+
 TEST_F(JudgeCommandTest, RefusesARecordThatWasChanged) {
   RunOne("recovers");
   std::string text = ReadTextFile(record());

@@ -203,6 +203,39 @@ TEST_F(ShowCommandTest, RefusesOtherFiles) {
                                     "case, such as latest/CASE\n"));
 }
 
+TEST_F(ShowCommandTest, FileThatIsNoRecord_IsRefusedWithACaseToName) {
+  Run({"a"});
+  const std::string run = runs() + "/latest";
+  const std::string report = run + "/report.html";
+  ASSERT_TRUE(WriteTextFile(report, "<html>\n").ok());
+  for (const std::string& file : {run + "/result.json", report}) {
+    EXPECT_EQ(Show({file}), 2);
+    EXPECT_EQ(err_.str(), "gauntlet show: " + file +
+                              ": expected a record.jsonl or a case's folder, "
+                              "found another file; name a case, such as " +
+                              run + "/a.sim\n");
+  }
+  const std::string scenario = folder() + "/scenario";
+  ASSERT_TRUE(WriteTextFile(scenario, "name: a\n").ok());
+  EXPECT_EQ(Show({scenario}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("such as " + folder() + "/record.jsonl\n"));
+  const std::string other = scratch_ / "passwd";
+  ASSERT_TRUE(WriteTextFile(other, "").ok());
+  EXPECT_EQ(Show({other}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("such as latest/CASE\n"));
+}
+
+TEST_F(ShowCommandTest, TornRecordOfAnotherName_IsARecord) {
+  Run({"a"});
+  const std::string text = ReadTextFile(folder() + "/record.jsonl");
+  const std::string copy = scratch_ / "copy";
+  ASSERT_TRUE(WriteTextFile(copy, text).ok());
+  EXPECT_EQ(Show({copy}), 0) << err_.str();
+  ASSERT_TRUE(WriteTextFile(copy, text.substr(0, text.size() / 2)).ok());
+  EXPECT_EQ(Show({copy}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("a record that is cut short at line "));
+}
+
 TEST_F(ShowCommandTest, RefusesAMissingWorker_AndAnEmptyRange) {
   Run({"a"});
   EXPECT_EQ(Show({"latest/a", "--worker", "7"}), 2);
