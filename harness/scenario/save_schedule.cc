@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 namespace gauntlet {
 namespace {
 
@@ -162,6 +164,26 @@ std::optional<NearestSaves> SavesNextTo(const Case& one, uint64_t step) {
   const SaveSteps saves(one, every, *total);
   return NearestSaves{.at_or_before = saves.AtOrBefore(step),
                       .after = saves.After(step)};
+}
+
+std::string NearestSavesText(const NearestSaves& nearest) {
+  const auto& [before, after] = nearest;
+  if (before && after) {
+    return fmt::format("the nearest saves are at steps {} and {}", *before,
+                       *after);
+  }
+  if (before) return fmt::format("the last save is at step {}", *before);
+  if (after) return fmt::format("the first save is at step {}", *after);
+  return "the run makes no save";
+}
+
+std::string NearestSavesHint(const NearestSaves& nearest) {
+  const auto& [before, after] = nearest;
+  if (before && after) {
+    return fmt::format("step: {}, or step: {}", *before, *after);
+  }
+  if (before) return fmt::format("step: {}", *before);
+  return after ? fmt::format("step: {}", *after) : "";
 }
 
 }  // namespace gauntlet

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "harness/scenario/scenario.h"
 
@@ -34,6 +35,12 @@ struct NearestSaves {
 // Returns nullopt if the saves depend on timing or on data that are not read
 // yet, or if the case has several launches, which may end at different steps.
 std::optional<NearestSaves> SavesNextTo(const Case& one, uint64_t step);
+
+// Returns "the nearest saves are at steps 5 and 10".
+std::string NearestSavesText(const NearestSaves& nearest);
+
+// Returns "step: 5, or step: 10"; "" if there is no save.
+std::string NearestSavesHint(const NearestSaves& nearest);
 
 }  // namespace gauntlet
 

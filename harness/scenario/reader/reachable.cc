@@ -400,9 +400,9 @@ class Checker {
     const bool is_in_background = IsInBackground(site);
     if (is_in_background && nearest->at_or_before) return;
     const std::string why =
-        fmt::format("step {}, but {}", *site.step, NearestText(*nearest));
-    const std::string hint =
-        is_in_background ? std::string(kNameTheSave) : NearestHint(*nearest);
+        fmt::format("step {}, but {}", *site.step, NearestSavesText(*nearest));
+    const std::string hint = is_in_background ? std::string(kNameTheSave)
+                                              : NearestSavesHint(*nearest);
     if (faults_.size() == 1) return Never(placed, "step", why, hint);
     diagnostics_.Warning(
         placed.AtPlace("step"),
@@ -421,24 +421,6 @@ class Checker {
              (PartOf(site) == RunPart::kRetirement && faults_.size() > 1);
     }
     return is_of_state_file && case_.cluster.policy == RestartPolicy::kRejoin;
-  }
-
-  static std::string NearestText(const NearestSaves& nearest) {
-    const auto& [before, after] = nearest;
-    if (before && after) {
-      return fmt::format("the nearest saves are at steps {} and {}", *before,
-                         *after);
-    }
-    return before ? fmt::format("the last save is at step {}", *before)
-                  : fmt::format("the first save is at step {}", *after);
-  }
-
-  static std::string NearestHint(const NearestSaves& nearest) {
-    const auto& [before, after] = nearest;
-    if (before && after) {
-      return fmt::format("step: {}, or step: {}", *before, *after);
-    }
-    return fmt::format("step: {}", before ? *before : *after);
   }
 
   const Case& case_;

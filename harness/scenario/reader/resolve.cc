@@ -172,31 +172,44 @@ void CheckCollective(const YamlNode& document, const Case& one,
                     "cluster: {device: emulated}");
 }
 
-// Reports an error if the scenario expects a resume from a step that no save
-// can have. Even without checkpoint.every, there are saves after notices, at
-// the end of an earlier launch and at the end of training.
-void CheckExpectedResume(const MapReader& document, const Case& one) {
+// Returns true iff the case may save after steps at which no save is due: after
+// a notice, at the end of an earlier launch, or when workers rejoin.
+bool MaySaveAtAnyStep(const Case& one) {
+  return !one.launches.empty() || one.before ||
+         one.cluster.policy == RestartPolicy::kRejoin ||
+         std::ranges::any_of(one.plan.faults, IsNotice);
+}
+
+// Checks that a save can have the step from which the scenario expects a
+// resume. Reports an error if there is no store or no trigger of saves, and
+// warns if the trigger is due at other steps. Without a trigger, there is still
+// the save at the end of training.
+void CheckExpectedResume(const MapReader& document, const Case& one,
+                         Diagnostics& diagnostics) {
   const std::optional<uint64_t> step = one.expect.resumed_from_step;
   const MapReader resumed = document.Map("expect").Map("resumed_from");
-  const auto never = [&](std::string_view why, std::string hint) {
-    resumed.Error(resumed.PlaceOf("step"),
-                  fmt::format("can never match: step {}, but {}", *step, why),
-                  std::move(hint));
-  };
   if (!step) return;
+  const Place place = resumed.PlaceOf("step");
+  const auto never = [step](std::string_view why) {
+    return fmt::format("can never match: step {}, but {}", *step, why);
+  };
   if (one.store == StoreChoice::kNone) {
-    return never("the job stores no checkpoint",
-                 "checkpoint: {directory: own}");
+    return diagnostics.Error(place, never("the job stores no checkpoint"),
+                             "checkpoint: {directory: own}");
   }
-  if (one.train.checkpoint.trigger.unit != SaveUnit::kNone ||
-      !one.launches.empty() || one.before ||
-      std::ranges::any_of(one.plan.faults, IsNotice) ||
-      *step >= TotalSteps(one).value_or(0)) {
+  if (MaySaveAtAnyStep(one)) return;
+  if (one.train.checkpoint.trigger.unit == SaveUnit::kNone &&
+      *step < TotalSteps(one).value_or(0)) {
+    return diagnostics.Error(place, never("checkpoint.every is never"),
+                             fmt::format("checkpoint: {{every: {{steps: {}}}}}",
+                                         std::max<uint64_t>(*step, 1)));
+  }
+  const std::optional<NearestSaves> nearest = SavesNextTo(one, *step);
+  if (!nearest || nearest->at_or_before == step || !one.plan.bugs.empty()) {
     return;
   }
-  never("checkpoint.every is never",
-        fmt::format("checkpoint: {{every: {{steps: {}}}}}",
-                    std::max<uint64_t>(*step, 1)));
+  diagnostics.Warning(place, never(NearestSavesText(*nearest)),
+                      NearestSavesHint(*nearest));
 }
 
 // Warns of a notice whose grace period is shorter than preemption.grace. The
@@ -252,8 +265,7 @@ bool HasOnlyOneStop(const Case& one) {
 }
 
 // Warns of an expected outcome that the run cannot have: `recovers` if nothing
-// interrupts the run, `stops-cleanly` with a resume if nothing restarts the job
-// before its stop, or an outcome with another exit code than the expected
+// interrupts the run, or an outcome with another exit code than the expected
 // `exit_code`.
 void WarnOfOutcome(const YamlNode& document, const Case& one,
                    Diagnostics& diagnostics) {
@@ -268,16 +280,6 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
                         "has no fault",
                         "add `faults`, or expect: {outcome: completes}");
   }
-  if (const YamlNode* place = expect->Find("resumed_from");
-      place != nullptr && expected.resumed_from_step &&
-      expected.outcome == Outcome::kStopsCleanly && HasOnlyOneStop(one)) {
-    diagnostics.Warning(place->place,
-                        "`resumed_from` needs a restart before the stop, but "
-                        "the scenario has only a notice, and "
-                        "preemption.requeue is 0",
-                        "remove resumed_from, or add a fault that ends a "
-                        "worker");
-  }
   const std::optional<int> code = ExitCodeAfter(expected.outcome);
   if (!expected.exit_code || !code || *expected.exit_code == *code) return;
   diagnostics.Warning(
@@ -285,6 +287,33 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
       fmt::format("can never match: exit code {}, but that of {} is {}",
                   *expected.exit_code, OutcomeName(expected.outcome), *code),
       fmt::format("exit_code: {}", *code));
+}
+
+// Warns of an expected resume that the expected outcome excludes:
+// `stops-cleanly` if nothing restarts the job before its stop, or `completes`,
+// which is the outcome of a run without a restart. If workers rejoin, they may
+// load without a restart.
+void WarnOfResumeWithoutRestart(const YamlNode& document, const Case& one,
+                                Diagnostics& diagnostics) {
+  const YamlNode* const expect = document.Find("expect");
+  const YamlNode* const place =
+      expect == nullptr ? nullptr : expect->Find("resumed_from");
+  if (place == nullptr || !one.expect.resumed_from_step) return;
+  if (one.expect.outcome == Outcome::kStopsCleanly && HasOnlyOneStop(one)) {
+    diagnostics.Warning(place->place,
+                        "`resumed_from` needs a restart before the stop, but "
+                        "the scenario has only a notice, and "
+                        "preemption.requeue is 0",
+                        "remove resumed_from, or add a fault that ends a "
+                        "worker");
+  }
+  if (one.expect.outcome == Outcome::kCompletes &&
+      one.cluster.policy != RestartPolicy::kRejoin) {
+    diagnostics.Warning(place->place,
+                        "`resumed_from` needs a restart, but a run that "
+                        "restarts does not complete, it recovers",
+                        "remove resumed_from, or expect: {outcome: recovers}");
+  }
 }
 
 // Reads the plan, and checks it against the rest of the case. Makes no checks
@@ -302,7 +331,8 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   CheckReachable(one, faults, diagnostics);
   WarnOfShorterGrace(faults, one, diagnostics);
   WarnOfOutcome(document, one, diagnostics);
-  CheckExpectedResume(MapReader(&document, "", diagnostics), one);
+  WarnOfResumeWithoutRestart(document, one, diagnostics);
+  CheckExpectedResume(MapReader(&document, "", diagnostics), one, diagnostics);
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
                   diagnostics);

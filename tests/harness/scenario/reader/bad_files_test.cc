@@ -813,6 +813,8 @@ TEST(BadFilesTest, ResumeFromASaveWithoutATriggerIsNoError) {
            "faults: [{at: {step: 5}, do: preempt, with: {grace: 5s}}]",
            "faults: [{at: {step: 5}, do: terminate_launcher}]",
            "launches: [{stop_at_step: 5}, {}]",
+           "cluster: {workers: 2, restart: {policy: rejoin}}\n"
+           "faults: [{at: {worker: all, step: 8}, do: crash}]",
            // Training has 5 steps: it saves at its end.
            "job: {max_steps: 5}\n"
            "faults: [{at: {worker: 1, step: 5}, do: crash}]",

@@ -260,6 +260,84 @@ TEST(ResolveTest, WarnsOfAnOutcomeThatCannotBe) {
   }
 }
 
+// Returns the warnings about a scenario that expects a resume from that step.
+std::string WarningsOfResume(const std::string& setup, int step,
+                             const std::string& outcome = "recovers",
+                             const std::string& fault = "do: crash") {
+  const std::string text =
+      "schema: gauntlet/v2\nname: a\n" + setup + "\nfaults: [{at: {step: 9}, " +
+      fault + "}]\nexpect: {outcome: " + outcome +
+      ", resumed_from: {step: " + std::to_string(step) + "}}\n";
+  const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+  EXPECT_EQ(RenderErrors(loaded, "f.yaml", text), "");
+  EXPECT_EQ(loaded.cases.size(), 1u);
+  return RenderWarnings(loaded, "f.yaml", text);
+}
+
+TEST(ResolveTest, WarnsOfAResumeFromAStepWithoutASave) {
+  const std::string fives = "checkpoint: {every: {steps: 5}}";
+  EXPECT_EQ(WarningsOfResume(fives, 7),
+            "f.yaml:5:50: warning: can never match: step 7, but the nearest "
+            "saves are at steps 5 and 10\n"
+            "  5 | expect: {outcome: recovers, resumed_from: {step: 7}}\n"
+            "    | " +
+                std::string(49, ' ') + "^ step: 5, or step: 10\n");
+  // The run has 36 steps, 12 in each epoch.
+  const struct {
+    std::string checkpoint;
+    int step;
+    std::string why;
+  } kCases[] = {
+      {"every: {steps: 5}, mode: async", 7,
+       "the nearest saves are at steps 5 and 10"},
+      {"every: {steps: 5}", 0, "the first save is at step 5"},
+      {"every: {steps: 5}", 37, "the last save is at step 36"},
+      {"every: {steps: 5}, on_success: leave", 36,
+       "the last save is at step 35"},
+      {"every: {steps: 40}, on_success: leave", 7, "the run makes no save"},
+      {"every: {epochs: 1}", 7, "the first save is at step 12"},
+  };
+  for (const auto& [checkpoint, step, why] : kCases) {
+    EXPECT_THAT(WarningsOfResume("checkpoint: {" + checkpoint + "}", step),
+                HasSubstr("warning: can never match: step " +
+                          std::to_string(step) + ", but " + why + "\n"))
+        << checkpoint;
+  }
+}
+
+TEST(ResolveTest, DoesNotWarnOfAResumeFromAStepThatMayBeSaved) {
+  const std::string fives = "checkpoint: {every: {steps: 5}}";
+  EXPECT_EQ(WarningsOfResume(fives, 5), "");
+  EXPECT_EQ(WarningsOfResume(fives, 36), "") << "the save at the end";
+  EXPECT_EQ(WarningsOfResume("checkpoint: {every: {epochs: 1}}", 24), "");
+  EXPECT_EQ(WarningsOfResume("checkpoint: {every: {seconds: 1}}", 7), "");
+  EXPECT_EQ(WarningsOfResume(fives + "\njob: {steps_per_execution: 7}", 7), "");
+  EXPECT_EQ(WarningsOfResume(fives + "\nlaunches: [{stop_at_step: 11}, {}]", 7),
+            "");
+  EXPECT_EQ(
+      WarningsOfResume(
+          fives + "\ncluster: {workers: 2, restart: {policy: rejoin}}", 7),
+      "");
+  EXPECT_EQ(
+      WarningsOfResume(fives, 7, "recovers", "do: preempt, with: {grace: 30s}"),
+      "");
+}
+
+TEST(ResolveTest, WarnsOfAResumeInARunThatCompletes) {
+  const std::string fives = "checkpoint: {every: {steps: 5}}";
+  EXPECT_EQ(WarningsOfResume(fives, 5, "completes"),
+            "f.yaml:5:44: warning: `resumed_from` needs a restart, but a run "
+            "that restarts does not complete, it recovers\n"
+            "  5 | expect: {outcome: completes, resumed_from: {step: 5}}\n"
+            "    | " +
+                std::string(43, ' ') +
+                "^ remove resumed_from, or expect: {outcome: recovers}\n");
+  EXPECT_EQ(WarningsOfResume(
+                fives + "\ncluster: {workers: 2, restart: {policy: rejoin}}", 5,
+                "completes"),
+            "");
+}
+
 TEST(ResolveTest, WarnsOfAStepAtAPointInTheBackground) {
   EXPECT_EQ(
       WarningsOf("async", "at: {step: 14, point: ckpt.rename}, do: crash"),
