@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/world/fault_point.h"
 #include "harness/scenario/reader/reachable.h"
@@ -39,12 +40,20 @@ class Warner {
         continue;
       }
       const std::optional<Progress> end = ProgressAt(ending.fault.site);
-      if (!end || !ending.fault.after.empty() ||
-          !IsBehind(waiting.fault, ending.fault, *end)) {
-        continue;
+      if (!end || !ending.fault.after.empty()) continue;
+      const FaultSite& site = waiting.fault.site;
+      if (IsBehind(site, waiting.fault, ending.fault, *end)) {
+        return Warn(waiting, ending.fault, *end);
       }
-      return Warn(waiting, ending.fault, *end);
+      if (DamagesFileOfNextSave(waiting.fault) &&
+          IsBehind(SiteInNextSave(site), waiting.fault, ending.fault, *end)) {
+        return WarnOfNextFile(
+            waiting,
+            fmt::format("incarnation 1 ends with fault `{}` {}",
+                        ending.fault.id, PlaceText(ending.fault, *end)));
+      }
     }
+    CheckLastSave(waiting);
   }
 
  private:
@@ -115,9 +124,62 @@ class Warner {
     return Progress{.step = site.step, .save = {}};
   }
 
-  bool IsBehind(const Fault& waiting, const Fault& ending,
-                const Progress& end) const {
-    const FaultSite& site = waiting.site;
+  // Returns true iff the fault damages a file that its worker writes in the
+  // save after that of the fault: its point comes after the only file that a
+  // worker other than the chief writes in a save.
+  bool DamagesFileOfNextSave(const Fault& fault) const {
+    const bool may_be_chief = fault.site.worker <= 0 ||
+                              case_.cluster.policy == RestartPolicy::kRejoin;
+    if (!InfoOf(fault.kind).effects.damages_file || may_be_chief ||
+        fault.site.epoch || case_.train.checkpoint.mode != SaveMode::kSync) {
+      return false;
+    }
+    switch (fault.site.point) {
+      case Point::kShardSync:
+      case Point::kShardDone:
+      case Point::kSaveAgree:
+      case Point::kSaveEnd:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // Returns the site, which is at a point of a save, with the next save. If the
+  // run saves after no later step, the step stays the same.
+  FaultSite SiteInNextSave(FaultSite site) const {
+    if (!site.step) {
+      site.save = site.save.value_or(site.occurrence) + 1;
+      return site;
+    }
+    const std::optional<NearestSaves> nearest = SavesNextTo(case_, *site.step);
+    if (nearest && nearest->after) site.step = nearest->after;
+    return site;
+  }
+
+  // Warns of an only fault that damages the file of the next save, but is in
+  // the last save. A full disk or a planted bug may lead to more saves.
+  void CheckLastSave(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    if (faults_.size() != 1 || !DamagesFileOfNextSave(placed.fault) ||
+        case_.store == StoreChoice::kNone || !case_.plan.bugs.empty() ||
+        case_.disk_capacity != Case().disk_capacity) {
+      return;
+    }
+    bool is_last = false;
+    if (site.step) {
+      const std::optional<NearestSaves> nearest =
+          SavesNextTo(case_, *site.step);
+      is_last = nearest && !nearest->after;
+    } else if (const std::optional<uint64_t> saves = ScheduledSaves(case_)) {
+      is_last = *SiteInNextSave(site).save > *saves;
+    }
+    if (is_last) WarnOfNextFile(placed, "the run ends");
+  }
+
+  // `site`: that of the fault `waiting`, or a later one at which it fires.
+  bool IsBehind(const FaultSite& site, const Fault& waiting,
+                const Fault& ending, const Progress& end) const {
     const bool is_same = site.worker == ending.site.worker &&
                          (site.worker >= 0 || case_.cluster.workers == 1);
     if (!is_same && !EndsAllWorkers()) return false;
@@ -139,20 +201,35 @@ class Warner {
     return step && *step > *end.step + lead;
   }
 
+  // Returns "in save 2" or "at step 10".
+  static std::string PlaceText(const Fault& ending, const Progress& end) {
+    return ending.site.save || !end.step ? fmt::format("in save {}", *end.save)
+                                         : fmt::format("at step {}", *end.step);
+  }
+
+  // `ends`: the event before the file that the fault waits for.
+  void WarnOfNextFile(const PlacedFault& waiting, std::string_view ends) {
+    const FaultSite& site = waiting.fault.site;
+    diagnostics_.Warning(
+        waiting.node->place,
+        fmt::format("fault `{}` can never fire: at {} worker {} has written "
+                    "its file, and {} before it writes the next",
+                    waiting.fault.id, PointName(site.point), site.worker, ends),
+        fmt::format("{} comes before the file is written",
+                    PointName(Point::kShardWrite)));
+  }
+
   void Warn(const PlacedFault& waiting, const Fault& ending,
             const Progress& end) {
     const FaultSite& site = waiting.fault.site;
     const std::string owner = site.worker >= 0
                                   ? fmt::format("worker {}", site.worker)
                                   : std::string("each worker");
-    const std::string place = ending.site.save || !end.step
-                                  ? fmt::format("in save {}", *end.save)
-                                  : fmt::format("at step {}", *end.step);
     diagnostics_.Warning(
         waiting.node->place,
         fmt::format("fault `{}` can never fire: incarnation 1 of {} ends with "
                     "fault `{}` {}",
-                    waiting.fault.id, owner, ending.id, place),
+                    waiting.fault.id, owner, ending.id, PlaceText(ending, end)),
         waiting.fault.after.empty()
             ? fmt::format("add `after: {}`, or `incarnation: any` inside `at`",
                           ending.id)

@@ -136,6 +136,61 @@ TEST(EndedIncarnationsTest, TailOfASave_IsBeforeTheNextSave_ButAtNoKnownStep) {
       testing::Not(HasSubstr("can never fire")));
 }
 
+TEST(EndedIncarnationsTest, WarnsOfDamageBehindTheLastFileOfAWorker) {
+  const std::string crash =
+      "  - {id: crash, at: {worker: 2, step: 12}, do: crash}\n";
+  EXPECT_EQ(
+      WarningsOf("  - {id: rot, at: {worker: 1, save: 2, point: "
+                 "ckpt.shard.done}, do: bit_flip}\n" +
+                 crash),
+      "f.yaml:7:5: warning: fault `rot` can never fire: at ckpt.shard.done "
+      "worker 1 has written its file, and incarnation 1 ends with fault "
+      "`crash` at step 12 before it writes the next\n"
+      "  7 |   - {id: rot, at: {worker: 1, save: 2, point: ckpt.shard.done}, "
+      "do: bit_flip}\n"
+      "    |     ^ ckpt.shard.write comes before the file is written\n");
+  for (const char* at :
+       {"step: 10, point: ckpt.shard.done", "save: 2, point: ckpt.end",
+        "occurrence: 2, point: ckpt.shard.fsync",
+        "save: 2, point: ckpt.compare_digests"}) {
+    EXPECT_THAT(WarningsOf("  - {id: rot, at: {worker: 1, " + std::string(at) +
+                           "}, do: truncate}\n" + crash),
+                HasSubstr("ends with fault `crash` at step 12 before it writes "
+                          "the next\n"))
+        << at;
+  }
+  EXPECT_THAT(
+      WarningsOf(Faults("at: {worker: 1, save: 2, point: ckpt.shard.done}, do: "
+                        "delete",
+                        "at: {worker: 1, save: 2, point: ckpt.end}, do: kill")),
+      HasSubstr("ends with fault `second` in save 2 before it writes the "
+                "next\n"));
+  // The run makes 13 saves.
+  EXPECT_THAT(WarningsOf("  - {id: rot, at: {worker: 1, save: 13, point: "
+                         "ckpt.shard.done}, do: bit_flip}\n"),
+              HasSubstr("at ckpt.shard.done worker 1 has written its file, and "
+                        "the run ends before it writes the next\n"));
+}
+
+TEST(EndedIncarnationsTest, IgnoresDamageToAFileThatIsStillWritten) {
+  const std::string crash = "at: {worker: 2, step: 12}, do: crash";
+  for (const char* at : {"worker: 1, save: 2, point: ckpt.shard.write",
+                         "worker: 1, save: 1, point: ckpt.shard.done",
+                         "worker: 0, save: 2, point: ckpt.shard.done",
+                         "save: 2, point: ckpt.shard.done",
+                         "worker: 1, epoch: 1, point: ckpt.shard.done"}) {
+    const std::string rot = "at: {" + std::string(at) + "}, do: bit_flip";
+    EXPECT_EQ(WarningsOf(Faults(rot, crash)), "") << at;
+  }
+  const std::string done = "at: {worker: 1, save: 2, point: ckpt.shard.done}";
+  EXPECT_EQ(WarningsOf(Faults(done + ", do: bit_flip", crash), ", mode: async"),
+            "");
+  EXPECT_EQ(WarningsOf(Faults(done + ", do: hang", crash)), "");
+  EXPECT_EQ(WarningsOf("  - {id: rot, at: {worker: 1, save: 12, point: "
+                       "ckpt.shard.done}, do: bit_flip}\n"),
+            "");
+}
+
 TEST(EndedIncarnationsTest, IgnoresAsynchronousSaves) {
   EXPECT_EQ(
       WarningsOf(
