@@ -146,8 +146,22 @@ void ReadTimeouts(const MapReader& map, Timeouts& out) {
                         DurationToText(*out.total), DurationToText(*out.hang)));
 }
 
-void ReadRest(const MapReader& document, Case& one) {
+// Refuses several labels without brackets, which YAML reads as a single one.
+void ReadLabels(const MapReader& document, Case& one) {
+  const YamlNode* const node = document.Find("labels");
+  if (node != nullptr && node->kind == YamlKind::kScalar && !node->quoted &&
+      node->scalar.find(',') != std::string::npos) {
+    document.Error(
+        node->place,
+        fmt::format("expected a list of labels, found {}", DescribeYaml(*node)),
+        fmt::format("put them in brackets: [{}]", node->scalar.substr(0, 80)));
+    return;
+  }
   document.NameList("labels", one.labels);
+}
+
+void ReadRest(const MapReader& document, Case& one) {
+  ReadLabels(document, one);
   const MapReader needs = document.Map("requires");
   needs.Count("gpus", one.needs.gpus);
   needs.Size("disk", one.needs.disk_bytes);

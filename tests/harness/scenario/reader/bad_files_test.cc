@@ -504,6 +504,8 @@ const BadBody kBodies[] = {
      "s.yaml:3:30: error: slow needs a latency"},
     {"faults: [{at: {step: 1}, do: slow, with: {latency: 0s}}]",
      "s.yaml:3:52: error: slow by nothing has no effect: expected a latency "
+    {"labels: smoke, slow",
+     "s.yaml:3:9: error: expected a list of labels, found 'smoke, slow'"},
      "above 0"},
     {"faults: [{at: {step: 1}, do: slow, with: {latency: 5}}]",
      "s.yaml:3:52: error: expected a duration such as 200ms, 1s or 2m, at "

@@ -121,6 +121,16 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_TRUE(one.train.log_samples);
 }
 
+TEST(ResolveTest, SingleLabelNeedsNoBrackets) {
+  for (const char* labels : {"smoke", "\"a, b\"", "[\"a, b\"]"}) {
+    EXPECT_EQ(Load(std::string("schema: gauntlet/v2\nname: a\nlabels: ") +
+                   labels + "\nexpect: {outcome: completes}\n")[0]
+                  .labels.size(),
+              1u)
+        << labels;
+  }
+}
+
 TEST(ResolveTest, ReadsTheDifferencesOfEachLaunch) {
   const Case one = Load(
       "schema: gauntlet/v2\nname: a\npreset: tiny\njob: {epochs: 4}\n"
