@@ -230,6 +230,10 @@ std::vector<YamlNode> ParseYaml(std::string_view text,
     while (parser.HandleNextDocument(builder)) {
       documents.push_back(builder.Take());
     }
+    while (documents.size() > 1 &&
+           documents.back().kind == YamlKind::kNothing) {
+      documents.pop_back();
+    }
   } catch (const Refusal& refusal) {
     const Diagnostic& diagnostic = refusal.diagnostic;
     diagnostics.Error(diagnostic.place, diagnostic.message, diagnostic.hint);

@@ -43,6 +43,8 @@ inline constexpr size_t kMaxScenarioBytes = size_t{1} << 20;
 inline constexpr int kMaxYamlDepth = 32;
 
 // Returns the documents of the text; after an error, only those before it.
+// Leaves out empty documents at the end: they follow a `---` that separates
+// nothing.
 std::vector<YamlNode> ParseYaml(std::string_view text,
                                 Diagnostics& diagnostics);
 

@@ -562,6 +562,20 @@ TEST(BadFilesTest, HeadIsReadFirst) {
        "s.yaml:2:1: error: unknown key "
        "'nmae'"},
       {"schema: gauntlet/v2\nname: a/b\n",
+TEST(BadFilesTest, EmptyDocumentIsAccepted_OnlyAtTheEnd) {
+  const std::string one =
+      "schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n";
+  for (const char* end : {"---\n", "---\n# a comment\n", "---\n---\n"}) {
+    EXPECT_EQ(ErrorsOf(one + end), "") << end;
+    EXPECT_EQ(LoadScenarios(one + end, "s.yaml").scenarios.size(), 1u) << end;
+  }
+  for (const std::string& text : {"---\n---\n" + one, std::string("---\n")}) {
+    EXPECT_THAT(ErrorsOf(text),
+                testing::HasSubstr("error: expected a map, found nothing\n"))
+        << text;
+  }
+}
+
        "s.yaml:2:7: error: expected a name of 1 to 100 letters, digits, '-', "
        "'_' and '.', found 'a/b'"},
       {"schema: gauntlet/v2\nname: a\n",
