@@ -1,6 +1,7 @@
 #include "harness/scenario/format/map_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "engine/check.h"
@@ -72,18 +73,41 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
+// Keys that a scalar in place of their map most likely belongs to.
+constexpr std::array<std::string_view, 5> kLikelyKeys = {
+    "cluster.workers", "timeout.total", "preemption.grace", "disk.capacity",
+    "expect.restarts.exactly"};
+
+// Returns the scalar as a value of this type: "5s" for a duration of 5; "" if
+// the type has no such value.
+std::string AsValueOf(KeyType type, const std::string& scalar) {
+  const bool is_number = ParseWholeNumber(scalar).has_value();
+  const bool fits = type == KeyType::kDuration
+                        ? ParseDuration(scalar).has_value()
+                    : type == KeyType::kSize ? ParseSize(scalar).has_value()
+                                             : is_number;
+  if (fits) return scalar;
+  return is_number && type == KeyType::kDuration ? scalar + "s" : "";
+}
+
 // A map was expected, and `found` is another value. If it is a scalar and the
-// map has a single key, or a whole number and the map has the key `exactly`,
-// returns the map to write: "{step: 10}". Else returns "".
+// map has a single key, or one of kLikelyKeys that fits, returns the map to
+// write: "{step: 10}". Else returns "".
 std::string HintOnMap(std::string_view path, const YamlNode& found) {
-  const std::vector<std::string> keys = KeysOf(path);
   if (found.kind != YamlKind::kScalar) return "";
-  const bool has_exact_number =
-      std::ranges::find(keys, "exactly") != keys.end() &&
-      ParseWholeNumber(found.scalar).has_value();
-  if (keys.size() != 1 && !has_exact_number) return "";
-  return fmt::format("{{{}: {}}}", keys.size() == 1 ? keys.front() : "exactly",
-                     found.scalar.substr(0, 40));
+  const std::vector<std::string> keys = KeysOf(path);
+  if (keys.size() == 1) {
+    return fmt::format("{{{}: {}}}", keys.front(), found.scalar.substr(0, 40));
+  }
+  for (const std::string_view likely : kLikelyKeys) {
+    const size_t dot = likely.rfind('.');
+    if (likely.substr(0, dot) != path) continue;
+    const std::string value =
+        AsValueOf(FindKey(likely)->type, found.scalar.substr(0, 40));
+    if (value.empty()) continue;
+    return fmt::format("{{{}: {}}}", likely.substr(dot + 1), value);
+  }
+  return "";
 }
 
 // A duration was expected. If the scalar is a number without a unit, returns

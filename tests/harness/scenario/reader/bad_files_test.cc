@@ -56,6 +56,15 @@ TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
             "    |                                           ^ {step: 10}\n");
 }
 
+TEST(BadFilesTest, ScalarThatFitsNoLikelyKey_HasNoHint) {
+  for (const char* line : {"cluster: two", "timeout: soon", "job: 7"}) {
+    EXPECT_THAT(
+        ErrorsOf(std::string("schema: gauntlet/v2\nname: a\n") + line + "\n"),
+        testing::HasSubstr("^\n"))
+        << line;
+  }
+}
+
 TEST(BadFilesTest, ValueWithoutItsFormHasAHint) {
   const struct {
     const char* line;
@@ -63,6 +72,12 @@ TEST(BadFilesTest, ValueWithoutItsFormHasAHint) {
   } kCases[] = {
       {"expect: {outcome: recovers, restarts: 1}", "{exactly: 1}"},
       {"expect: {outcome: recovers, detected_in: 1s}", "{max: 1s}"},
+      {"cluster: 2", "{workers: 2}"},
+      {"timeout: 5s", "{total: 5s}"},
+      {"timeout: 60", "{total: 60s}"},
+      {"preemption: 30s", "{grace: 30s}"},
+      {"disk: 64KiB", "{capacity: 64KiB}"},
+      {"labels: smoke, slow", "put them in brackets: [smoke, slow]"},
       {"faults: {at: {worker: 1, step: 8}, do: crash}",
        "put the map in a list: [ ] around it, or `- ` before its first key"},
       {"launches: {epochs: 1}",
@@ -489,6 +504,8 @@ const BadBody kBodies[] = {
      "s.yaml:3:10: error: out_of_memory needs a device: expected "
      "cluster.device cuda or emulated, found cpu"},
     {"labels: [a, {b: c}]", "s.yaml:3:13: error: expected a name, found a map"},
+    {"labels: smoke, slow",
+     "s.yaml:3:9: error: expected a list of labels, found 'smoke, slow'"},
     {"faults: [{at: {step: 1}, do: gpu_error}]",
      "s.yaml:3:10: error: gpu_error needs a device: expected cluster.device "
      "cuda or emulated, found cpu"},
@@ -504,8 +521,6 @@ const BadBody kBodies[] = {
      "s.yaml:3:30: error: slow needs a latency"},
     {"faults: [{at: {step: 1}, do: slow, with: {latency: 0s}}]",
      "s.yaml:3:52: error: slow by nothing has no effect: expected a latency "
-    {"labels: smoke, slow",
-     "s.yaml:3:9: error: expected a list of labels, found 'smoke, slow'"},
      "above 0"},
     {"faults: [{at: {step: 1}, do: slow, with: {latency: 5}}]",
      "s.yaml:3:52: error: expected a duration such as 200ms, 1s or 2m, at "
@@ -547,6 +562,20 @@ TEST(BadFilesTest, LatencyThatIsNoDuration_IsOneError) {
   EXPECT_THAT(errors, testing::Not(testing::HasSubstr("has no effect")));
 }
 
+TEST(BadFilesTest, EmptyDocumentIsAccepted_OnlyAtTheEnd) {
+  const std::string one =
+      "schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n";
+  for (const char* end : {"---\n", "---\n# a comment\n", "---\n---\n"}) {
+    EXPECT_EQ(ErrorsOf(one + end), "") << end;
+    EXPECT_EQ(LoadScenarios(one + end, "s.yaml").scenarios.size(), 1u) << end;
+  }
+  for (const std::string& text : {"---\n---\n" + one, std::string("---\n")}) {
+    EXPECT_THAT(ErrorsOf(text),
+                testing::HasSubstr("error: expected a map, found nothing\n"))
+        << text;
+  }
+}
+
 TEST(BadFilesTest, HeadIsReadFirst) {
   const struct {
     const char* text;
@@ -562,20 +591,6 @@ TEST(BadFilesTest, HeadIsReadFirst) {
        "s.yaml:2:1: error: unknown key "
        "'nmae'"},
       {"schema: gauntlet/v2\nname: a/b\n",
-TEST(BadFilesTest, EmptyDocumentIsAccepted_OnlyAtTheEnd) {
-  const std::string one =
-      "schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n";
-  for (const char* end : {"---\n", "---\n# a comment\n", "---\n---\n"}) {
-    EXPECT_EQ(ErrorsOf(one + end), "") << end;
-    EXPECT_EQ(LoadScenarios(one + end, "s.yaml").scenarios.size(), 1u) << end;
-  }
-  for (const std::string& text : {"---\n---\n" + one, std::string("---\n")}) {
-    EXPECT_THAT(ErrorsOf(text),
-                testing::HasSubstr("error: expected a map, found nothing\n"))
-        << text;
-  }
-}
-
        "s.yaml:2:7: error: expected a name of 1 to 100 letters, digits, '-', "
        "'_' and '.', found 'a/b'"},
       {"schema: gauntlet/v2\nname: a\n",
