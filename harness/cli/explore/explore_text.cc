@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chaos/inject/plan/plan.h"
 #include "chaos/sim/disk/durability_profile.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/text/counted.h"
@@ -56,6 +57,38 @@ std::string Reached(size_t all, const std::vector<std::string_view>& missed,
                      shown == missed.size()
                          ? ""
                          : fmt::format(" and {} more", missed.size() - shown));
+}
+
+// Returns "; the base excludes a, b"; "" if there are no names.
+std::string ExcludesText(const std::vector<std::string_view>& names) {
+  return names.empty()
+             ? ""
+             : fmt::format("; the base excludes {}", fmt::join(names, ", "));
+}
+
+// Return the text about the points, and the fault kinds, that do not count
+// because the base cannot have them; "" if an option selects them.
+std::string ExcludedPoints(const CampaignReport& report,
+                           const ExploreCommand& command) {
+  std::vector<std::string_view> names;
+  for (const PointInfo& info : AllPoints()) {
+    if (std::ranges::find(report.space.points, info.point) ==
+        report.space.points.end()) {
+      names.push_back(info.name);
+    }
+  }
+  return command.points.empty() ? ExcludesText(names) : "";
+}
+std::string ExcludedKinds(const CampaignReport& report,
+                          const ExploreCommand& command) {
+  std::vector<std::string_view> names;
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    if (std::ranges::find(report.space.kinds, info.kind) ==
+        report.space.kinds.end()) {
+      names.push_back(info.name);
+    }
+  }
+  return command.kinds.empty() ? ExcludesText(names) : "";
 }
 
 std::string RenderGaps(const CampaignReport& report) {
@@ -118,11 +151,13 @@ std::string RenderCoverage(const CampaignReport& report,
                            const ExploreCommand& command) {
   const Coverage& coverage = report.coverage;
   std::string text = fmt::format(
-      "  points        {}\n",
-      Reached(report.space.points.size(), MissedPoints(report), command));
+      "  points        {}{}\n",
+      Reached(report.space.points.size(), MissedPoints(report), command),
+      ExcludedPoints(report, command));
   text += fmt::format(
-      "  kinds         {}\n",
-      Reached(report.space.kinds.size(), MissedKinds(report), command));
+      "  kinds         {}{}\n",
+      Reached(report.space.kinds.size(), MissedKinds(report), command),
+      ExcludedKinds(report, command));
   text += fmt::format(
       "  places        {} of point, kind and phase; {} of points; last new in "
       "case {}\n",

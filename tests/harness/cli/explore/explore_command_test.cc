@@ -154,6 +154,25 @@ TEST_F(ExploreCommandTest, JsonListsInvariantsThatNothingWasCheckedFor) {
   }
 }
 
+TEST_F(ExploreCommandTest, NamesThePointsAndKindsThatTheBaseExcludes) {
+  command_.mode = ExploreMode::kRandom;
+  command_.cases = 10;
+  EXPECT_EQ(Explore(), 0) << err_.str();
+  EXPECT_THAT(
+      out_.str(),
+      AllOf(ContainsRegex("\n  points [^\n]*; the base excludes [^\n]*ckpt.copy"
+                          "[^\n]*device.open"),
+            ContainsRegex("\n  kinds [^\n]*; the base excludes gpu_error, "
+                          "out_of_memory, device_hang\n")));
+  more_of_cluster_ = ", device: emulated";
+  EXPECT_EQ(Explore(), 0) << err_.str();
+  EXPECT_THAT(out_.str(), Not(ContainsRegex("\n  kinds [^\n]*excludes")));
+  more_of_cluster_ = "";
+  command_.kinds = {FaultKind::kCrash};
+  EXPECT_EQ(Explore(), 0) << err_.str();
+  EXPECT_THAT(out_.str(), Not(ContainsRegex("\n  kinds [^\n]*excludes")));
+}
+
 TEST_F(ExploreCommandTest, DeviceFaults_AreRefused_WithoutADevice) {
   command_.cases = 10;
   command_.kinds = {FaultKind::kGpuError};
