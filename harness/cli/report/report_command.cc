@@ -206,11 +206,7 @@ struct ListedRun {
 // Returns the runs, newest first. Skips links, such as `latest`, and other
 // folders.
 Result<std::vector<ListedRun>> ListRuns(const fs::path& runs) {
-  if (!IsFolder(runs)) {
-    return NotFound(
-        fmt::format("--runs: {}: expected a folder of runs, found {}",
-                    runs.string(), IsFile(runs) ? "a file" : "none"));
-  }
+  RETURN_IF_ERROR(CheckFolderOfRuns(runs));
   RETURN_IF_ERROR(Annotate(CheckListing(runs), "--runs"));
   std::vector<std::string> ids = FoldersIn(runs);
   std::ranges::sort(ids, std::greater());

@@ -326,13 +326,20 @@ Result<std::string> PickName(std::string_view what, const std::string& text,
       fmt::format("{} {}: there is none{}", what, Quoted(text), near));
 }
 
+Status CheckFolderOfRuns(const fs::path& runs) {
+  if (IsFolder(runs)) return OkStatus();
+  return NotFound(fmt::format(
+      "{}; for runs kept elsewhere, give --runs DIR",
+      IsFile(runs)
+          ? fmt::format("expected a folder of runs at {}, found a file",
+                        runs.string())
+          : fmt::format("there is no folder {}, which gauntlet run creates",
+                        runs.string())));
+}
+
 Result<std::string> PickRun(const std::string& id, const fs::path& runs) {
-  if (!IsFolder(runs)) {
-    return NotFound(fmt::format(
-        "run {}: expected a folder of runs at {}, found {}; --runs DIR says "
-        "another place",
-        Quoted(id), runs.string(), IsFile(runs) ? "a file" : "none"));
-  }
+  RETURN_IF_ERROR(
+      Annotate(CheckFolderOfRuns(runs), fmt::format("run {}", Quoted(id))));
   RETURN_IF_ERROR(CheckListing(runs));
   Result<std::string> picked = PickName("run", id, FoldersIn(runs));
   if (picked.ok() || id != kLatest) return picked;

@@ -53,6 +53,9 @@ void SortCases(std::vector<std::string>& folders);
 Result<std::string> PickName(std::string_view what, const std::string& text,
                              const std::vector<std::string>& names);
 
+// kNotFound: the path is no folder. The message says how runs come there.
+Status CheckFolderOfRuns(const std::filesystem::path& runs);
+
 // Returns the name of the run in `runs` that is `id` or begins with it.
 Result<std::string> PickRun(const std::string& id,
                             const std::filesystem::path& runs);

@@ -576,11 +576,10 @@ TEST_F(ReplayCommandTest, ReportsAFolderWithoutARun) {
                      console_);
   };
   EXPECT_EQ(replay(folder_ / "none"), 2);
-  EXPECT_THAT(err_.str(),
-              HasSubstr("run 'latest': expected a folder of runs "));
-  EXPECT_THAT(err_.str(), HasSubstr("/none, found none; --runs DIR says "));
+  EXPECT_THAT(err_.str(), HasSubstr("run 'latest': there is no folder "));
+  EXPECT_THAT(err_.str(), HasSubstr("/none, which gauntlet run creates; "));
   EXPECT_EQ(replay(folder_ / "s.yaml"), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("/s.yaml, found a file; --runs DIR says "));
+  EXPECT_THAT(err_.str(), HasSubstr("/s.yaml, found a file; for runs kept "));
   fs::create_directories(folder_ / "explored" / "20990101T000000-1");
   EXPECT_EQ(replay(folder_ / "explored"), 2);
   EXPECT_THAT(err_.str(),

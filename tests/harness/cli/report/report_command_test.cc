@@ -39,6 +39,16 @@ TEST_F(ReportCommandTest, PrintsAStoredRunAsRunDid) {
   EXPECT_EQ(Report({}), 0) << err_.str();
 }
 
+TEST_F(ReportCommandTest, BeforeAnyRun_NamesTheCommandThatRuns) {
+  const std::vector<std::string> arguments[] = {{}, {"--list"}};
+  for (const std::vector<std::string>& words : arguments) {
+    EXPECT_EQ(Report(words), 2);
+    EXPECT_THAT(err_.str(), HasSubstr("there is no folder " + runs() +
+                                      ", which gauntlet run creates; for runs "
+                                      "kept elsewhere, give --runs DIR\n"));
+  }
+}
+
 TEST_F(ReportCommandTest, CasesThatWereNotBegunHaveNoLine) {
   RunCase("a", "recovers");
   RunCase("b", "completes");

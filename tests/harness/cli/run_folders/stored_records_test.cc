@@ -103,6 +103,19 @@ TEST(StoredRecordsTest, RecordThatCannotBeLookedUpIsReported) {
               ElementsAre("b.sim"));
 }
 
+TEST(StoredRecordsTest, MissingFolderOfRuns_NamesTheCommandThatCreatesIt) {
+  const ScratchDirectory scratch;
+  const std::string runs = scratch / "runs";
+  EXPECT_EQ(PickRun("latest", runs).status().message(),
+            "run 'latest': there is no folder " + runs +
+                ", which gauntlet run creates; for runs kept elsewhere, give "
+                "--runs DIR");
+  ASSERT_TRUE(WriteTextFile(runs, "").ok());
+  EXPECT_EQ(PickRun("latest", runs).status().message(),
+            "run 'latest': expected a folder of runs at " + runs +
+                ", found a file; for runs kept elsewhere, give --runs DIR");
+}
+
 TEST(StoredRecordsTest, FolderThatCannotBeListedIsNotEmpty) {
   const ScratchDirectory runs;
   EXPECT_TRUE(CheckListing(runs.path()).ok());
