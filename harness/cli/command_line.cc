@@ -122,7 +122,6 @@ constexpr std::array kVerbSynonyms = {
     VerbSynonym{"checkpoint", "ckpt"},
     VerbSynonym{"checkpoints", "ckpt"},
     VerbSynonym{"migrate", "upgrade"},
-    VerbSynonym{"version", "--version"},
     VerbSynonym{"points", "help points"},
     VerbSynonym{"faults", "help faults"},
     VerbSynonym{"presets", "list presets"},
@@ -196,16 +195,18 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
     return line;
   }
   const std::string& word = arguments.front();
-  const bool is_alone = word == "--version" || word == "--help" || word == "-h";
-  if (is_alone && arguments.size() > 1) {
+  const bool is_version =
+      word == "--version" || word == "-V" || word == "version";
+  const bool is_help = word == "--help" || word == "-h";
+  if ((is_version || is_help) && arguments.size() > 1) {
     return InvalidArgument(fmt::format(
         "{}: expected nothing after it, found {}", word, Quoted(arguments[1])));
   }
-  if (word == "--version") {
+  if (is_version) {
     line.command = PrintTextCommand{VersionText(commit)};
     return line;
   }
-  if (word == "--help" || word == "-h") {
+  if (is_help) {
     line.command = PrintTextCommand{OverviewText()};
     return line;
   }

@@ -64,7 +64,7 @@ TEST(CommandLineTest, VersionNamesTheCommit_WhenThereIsOne) {
 }
 
 TEST(CommandLineTest, WordAfterVersionOrHelpIsRefused) {
-  for (const char* option : {"--version", "--help", "-h"}) {
+  for (const char* option : {"--version", "-V", "version", "--help", "-h"}) {
     const Words words = {option, "x"};
     EXPECT_EQ(ParseCommandLine(words).status().message(),
               std::string(option) + ": expected nothing after it, found 'x'");
@@ -81,9 +81,12 @@ TEST(CommandLineTest, EmptyRecordIsRefused) {
 }
 
 TEST(CommandLineTest, VersionAndHelpAreShown) {
-  EXPECT_THAT(Parsed<PrintTextCommand>({"--version"}).text,
-              StartsWith("gauntlet 0.1.0 (build " + BuildId() +
-                         "; numerics contract "));
+  for (const char* word : {"--version", "-V", "version"}) {
+    EXPECT_THAT(Parsed<PrintTextCommand>({word}).text,
+                StartsWith("gauntlet 0.1.0 (build " + BuildId() +
+                           "; numerics contract "))
+        << word;
+  }
   EXPECT_EQ(Parsed<PrintTextCommand>({"--help"}).text, OverviewText());
   for (const std::string& verb : CommandNames()) {
     const std::string text = Parsed<PrintTextCommand>({verb, "--help"}).text;
