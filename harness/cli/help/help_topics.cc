@@ -67,6 +67,16 @@ std::string InvariantsText() {
          Entries(Catalog::kInvariants);
 }
 
+std::string OutcomesText() {
+  std::vector<HelpEntry> entries;
+  for (const OutcomeInfo& info : AllOutcomes()) {
+    entries.push_back({std::string(info.name), std::string(info.description)});
+  }
+  return "Outcomes: the ends of a run. A scenario must name the one that it "
+         "expects\n(expect: {outcome: NAME}).\n\n" +
+         RenderHelpEntries(entries);
+}
+
 std::string PresetsText() {
   return "Presets: model, optimizer, data and epochs by name, for gauntlet "
          "train --preset\nNAME and for `preset: NAME` in a scenario (which has "
@@ -253,6 +263,7 @@ constexpr std::array kTopics = {
     Topic{"points", PointsText},
     Topic{"faults", FaultsText},
     Topic{"invariants", InvariantsText},
+    Topic{"outcomes", OutcomesText},
     Topic{"presets", PresetsText},
     Topic{"planted-bugs", PlantedBugsText},
     Topic{"exit-codes", ExitCodesText},

@@ -302,6 +302,7 @@ TEST(HelpTest, OutcomeHasItsMeaning) {
             "  expect: {outcome: recovers}\n");
   for (const std::string& name : ChoicesOf(*FindKey("expect.outcome"))) {
     EXPECT_THAT(Help(name).out, StartsWith(name + " (outcome): "));
+    EXPECT_THAT(Help("outcomes").out, HasSubstr("\n  " + name + " "));
   }
 }
 
