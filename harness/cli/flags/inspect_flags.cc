@@ -182,6 +182,11 @@ Result<Command> ParseHelp(const VerbArguments& verb) {
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(PrintTextCommand{flags.Help()});
+  for (const std::string& word : words) {
+    if (word.empty()) {
+      return Annotate(ExpectedValue("a command or a topic", word), "TOPIC");
+    }
+  }
   return Command(HelpCommand{fmt::format("{}", fmt::join(words, " "))});
 }
 
