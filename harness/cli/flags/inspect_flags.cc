@@ -79,7 +79,7 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
            "  gauntlet judge record.jsonl --json\n"
            "\nThe verdict is that on the record, whatever the case would do "
            "now. If a record\nfailed, its case is run again in the simulation, "
-           "to find the cause as gauntlet run\ndoes.\n"
+           "as gauntlet run does, to find\nthe cause.\n"
            "The comparison of the two worlds is not in a record: only "
            "gauntlet run makes it.\n"
            "A crash test of a program (a case with a trainer) has no record "
