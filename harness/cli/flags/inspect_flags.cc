@@ -133,8 +133,8 @@ Result<Command> ParseValidate(const VerbArguments& verb) {
        .summary = "Check scenario files and the data that they name, and print "
                   "their errors. Nothing is run.",
        .examples = "Example:\n  gauntlet validate scenarios\n"
-                   "\nExit code 0: all are valid; 2: a file has an error.\n"
-                   "Warnings do not change the code."},
+                   "\nExit code 0: all are valid; 2: a file has an error; 4: "
+                   "there is no scenario.\nWarnings do not change the code."},
       verb);
   flags.Positionals({"paths", "PATH", "Scenario files, or folders of them."},
                     {.most = 10'000}, command.paths);

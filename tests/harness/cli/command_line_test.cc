@@ -94,6 +94,12 @@ TEST(CommandLineTest, VersionAndHelpAreShown) {
   }
 }
 
+TEST(CommandLineTest, HelpOfValidateNamesItsExitCodes) {
+  EXPECT_THAT(Parsed<PrintTextCommand>({"validate", "--help"}).text,
+              HasSubstr("Exit code 0: all are valid; 2: a file has an error; "
+                        "4: there is no scenario.\n"));
+}
+
 TEST(CommandLineTest, OldNamesOfOptionsAreTakenWithANote) {
   const std::vector<std::string> words = {
       "train", "--ckpt=c",    "--every=5", "--keep",
