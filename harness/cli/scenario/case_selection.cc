@@ -68,8 +68,9 @@ class Selector {
 
   Status Prepare(const std::function<const char*(const char*)>& variable) {
     for (const std::string& label : command_.labels) {
-      ASSIGN_OR_RETURN(LabelMatcher matcher, ParseLabelExpression(label));
-      labels_.push_back(std::move(matcher));
+      Result<LabelMatcher> matcher = ParseLabelExpression(label);
+      if (!matcher.ok()) return Annotate(matcher.status(), "--label");
+      labels_.push_back(*std::move(matcher));
     }
     shard_ = command_.shard;
     if (shard_.count == 1) {

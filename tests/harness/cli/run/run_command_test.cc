@@ -151,7 +151,9 @@ TEST_F(RunCommandTest, NothingSelectedMayPass) {
   EXPECT_EQ(CountRuns(), 1u);
   command_.labels = {"slow and"};
   EXPECT_EQ(RunScenarios(command_, console_), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("expected a label at character 9"));
+  EXPECT_THAT(err_.str(),
+              HasSubstr("gauntlet run: --label: expected a label at "
+                        "character 9"));
 }
 
 // A test runner numbers its shards from 0, and expects the status file.
