@@ -109,6 +109,11 @@ def a_mistyped_name_gets_a_suggestion(run):
     says_one_line(run, 2, "--job: bse.yaml: expected a YAML file of job "
                   "settings, found nothing; did you mean base.yaml?", "train",
                   "--job", "bse.yaml")
+    says_one_line(run, 2, "gauntlet launch: --options: none.json: expected a "
+                  "JSON file of options, found nothing", "launch", "--options",
+                  "none.json")
+    says_one_line(run, 2, "gauntlet upgrade: bse.yaml: no such scenario file; "
+                  "did you mean base.yaml?", "upgrade", "bse.yaml")
 
 
 def a_fault_that_never_fires_is_said(run):

@@ -60,7 +60,11 @@ Result<AppCommand> ParseEvaluate(const VerbArguments& verb) {
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return AppCommand(PrintTextCommand{flags.Help()});
-  if (command.directory.empty()) return InvalidArgument("--ckpt: missing");
+  if (command.directory.empty()) {
+    return InvalidArgument(
+        "expected the checkpoint directory of a run: gauntlet evaluate --ckpt "
+        "DIR");
+  }
   if (every && command.loop.scans == EvaluatorLoop::Scans::kOnce) {
     return InvalidArgument("--every cannot be combined with --once");
   }

@@ -32,7 +32,8 @@ Result<AppCommand> ParseLaunch(const VerbArguments& verb) {
   if (outcome == FlagsOutcome::kHelpWanted)
     return AppCommand(PrintTextCommand{flags.Help()});
   if (command.options_file.empty()) {
-    return InvalidArgument("--options: missing");
+    return InvalidArgument(
+        "expected the options of a run: gauntlet launch --options FILE");
   }
   return AppCommand(std::move(command));
 }

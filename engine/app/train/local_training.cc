@@ -11,6 +11,7 @@
 #include "engine/app/train/start_error.h"
 #include "engine/app/train/train_command.h"
 #include "engine/cli/exit_code.h"
+#include "engine/cli/flags/flags.h"
 #include "engine/data/dataset.h"
 #include "engine/real/network/tls_credentials.h"
 #include "engine/real/posix/descriptor.h"
@@ -178,17 +179,31 @@ int TrainOnThisMachine(const TrainCommand& command, const TrainHooks& hooks,
                               : ExitCode::kUsage);
 }
 
-int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
-              Console& console) {
+namespace {
+
+Result<LaunchOptions> ReadLaunchOptions(const std::string& file) {
   constexpr uint64_t kMaxOptionsBytes = uint64_t{1} << 20;
   PosixStorage storage;
-  const Result<std::string> text =
-      ReadFile(storage, command.options_file, kMaxOptionsBytes);
-  Result<LaunchOptions> options = text.ok()
-                                      ? LaunchOptionsFromJson(*text)
-                                      : Result<LaunchOptions>(text.status());
+  const Result<std::string> text = ReadFile(storage, file, kMaxOptionsBytes);
+  if (text.status().code() == Code::kNotFound) {
+    return NotFound(
+        fmt::format("--options: {}: expected a JSON file of options, found "
+                    "nothing{}",
+                    file, DidYouMeanFile(file)));
+  }
+  RETURN_IF_ERROR(Annotate(text.status(), "--options"));
+  Result<LaunchOptions> options = LaunchOptionsFromJson(*text);
+  RETURN_IF_ERROR(Annotate(options.status(), "--options: " + file));
+  return options;
+}
+
+}  // namespace
+
+int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
+              Console& console) {
+  Result<LaunchOptions> options = ReadLaunchOptions(command.options_file);
   if (!options.ok()) {
-    fmt::print(console.err, "gauntlet launch: {}: {}\n", command.options_file,
+    fmt::print(console.err, "gauntlet launch: {}\n",
                options.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }

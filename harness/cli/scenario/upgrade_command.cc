@@ -1,16 +1,22 @@
 #include "harness/cli/scenario/upgrade_command.h"
 
 #include "engine/cli/exit_code.h"
+#include "engine/cli/flags/flags.h"
 #include "harness/scenario/format/upgrade.h"
+#include <fmt/format.h>
 #include <fmt/ostream.h>
 
 namespace gauntlet {
 namespace {
 
 Result<std::string> UpgradeFile(const std::string& file, Storage& storage) {
-  ASSIGN_OR_RETURN(const std::string text,
-                   ReadFile(storage, file, kMaxScenarioBytes));
-  return UpgradeText(text, file);
+  const Result<std::string> text = ReadFile(storage, file, kMaxScenarioBytes);
+  if (text.status().code() == Code::kNotFound) {
+    return NotFound(
+        fmt::format("{}: no such scenario file{}", file, DidYouMeanFile(file)));
+  }
+  if (!text.ok()) return text.status();
+  return UpgradeText(*text, file);
 }
 
 }  // namespace

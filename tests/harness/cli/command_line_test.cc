@@ -248,6 +248,12 @@ TEST(CommandLineTest, Mistake_IsNamedInOneLine) {
       {{"help", ""}, "help: TOPIC: expected a command or a topic, found ''"},
       {{"help", "train", ""},
        "help: TOPIC: expected a command or a topic, found ''"},
+      {{"evaluate"},
+       "evaluate: expected the checkpoint directory of a run: gauntlet "
+       "evaluate --ckpt DIR"},
+      {{"launch"},
+       "launch: expected the options of a run: gauntlet launch --options "
+       "FILE"},
       {{"--color"}, "--color: expected a value after it"},
       {{"--color", "red", "doctor"},
        "--color: expected one of auto, always, never, found 'red'"},

@@ -39,7 +39,8 @@ TEST_F(UpgradeCommandTest, PrintsTheUpgradedFileAndLeavesItAlone) {
 
 TEST_F(UpgradeCommandTest, UnreadableFile_IsRefusedInOneLine) {
   EXPECT_EQ(Upgrade(scratch_ / "none.yaml"), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("gauntlet upgrade: "));
+  EXPECT_EQ(err_.str(), "gauntlet upgrade: " + (scratch_ / "none.yaml") +
+                            ": no such scenario file\n");
   EXPECT_EQ(Upgrade(scratch_.path()), 2);
   EXPECT_THAT(err_.str(), HasSubstr(scratch_.path() +
                                     ": open: expected a regular file, found a "
