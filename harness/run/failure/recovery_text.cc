@@ -118,9 +118,10 @@ std::set<uint64_t> NewerRejectedSteps(const Record& record,
 // it, and which newer checkpoints were skipped or rejected. REQUIRES: a worker
 // resumed.
 std::string NotesOnResume(const Record& record, uint64_t step) {
-  const std::string expected = record.expect.resumed_from_step == step
-                                   ? ", as the scenario expects"
-                                   : "";
+  const bool is_expected = record.expect.resumed_from_step == step;
+  const std::string expected = is_expected ? ", as the scenario expects" : "";
+  // The inserted clause ends in a comma if the sentence continues.
+  const std::string inserted = is_expected ? expected + "," : "";
   const RecordEvent& resume = *FirstOf(record, [](const RecordEvent& event) {
     return event.kind == RecordKind::kResumed;
   });
@@ -128,7 +129,7 @@ std::string NotesOnResume(const Record& record, uint64_t step) {
   const std::set<uint64_t> rejected = NewerRejectedSteps(record, resume);
   if (newest > step && rejected.contains(newest)) {
     return fmt::format(
-        "{} because {} rejected", expected,
+        "{} because {} rejected", inserted,
         rejected.size() == 1
             ? fmt::format("the checkpoint of step {} was", newest)
             : fmt::format("the checkpoints of {} were",
@@ -136,7 +137,7 @@ std::string NotesOnResume(const Record& record, uint64_t step) {
   }
   if (newest > step) {
     return fmt::format("{} although a save of step {} had been acknowledged",
-                       expected, newest);
+                       inserted, newest);
   }
   const std::string pending = UnfinishedSavesText(record, step, resume);
   return pending.empty() ? expected : fmt::format("{} ({})", expected, pending);

@@ -29,15 +29,15 @@ class FailureSummaryTest : public testing::Test {
 };
 
 // Returns a case with a save every 2 steps and a power loss at step 9. `bug` is
-// a line of the scenario.
-Case PowerLossCase(const std::string& bug) {
+// a line of the scenario, `expect` its expectation.
+Case PowerLossCase(const std::string& bug,
+                   const std::string& expect = "{outcome: recovers}") {
   std::string text = SmallScenario("seed: 7\n" + bug + R"(
 faults:
   - id: power
     at: {worker: 0, step: 9, point: step.begin}
     do: power_loss
-expect: {outcome: recovers}
-)");
+expect: )" + expect + "\n");
   const std::string saves = "{every: {steps: 4}, keep: 2}";
   text.replace(text.find(saves), saves.size(), "{every: {steps: 2}, keep: 4}");
   return LoadScenarios(text, "c.yaml").cases.at(0);
@@ -105,6 +105,15 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
                     HasSubstr("invariants: [store]} the case passes in this "
                               "world (--world sim); if both worlds run")));
   EXPECT_EQ(result.consequences.size(), 1u);
+}
+
+TEST_F(FailureSummaryTest, ExpectedResume_IsAnInsertedClause) {
+  EXPECT_THAT(Run(PowerLossCase("planted_bugs: skip-manifest-fsync",
+                                "{outcome: recovers, resumed_from: {step: 4}}"))
+                  .summary.recovery,
+              HasSubstr("resumed from the checkpoint of step 4, as the "
+                        "scenario expects, because the checkpoints of steps 6 "
+                        "and 8 were rejected"));
 }
 
 TEST_F(FailureSummaryTest, ResultOfTrainingIsRightThoughTheStoreFailed) {
