@@ -60,10 +60,18 @@ bool Selects(const FaultSite& site, int incarnation) {
   return site.incarnation == kAnyIncarnation || site.incarnation == incarnation;
 }
 
-// Returns "worker 1", or "each worker" if the fault selects no single one.
+// Returns "worker 1", "the chief", "any worker" or "each worker".
 std::string OwnerText(const FaultSite& site) {
-  return site.worker >= 0 ? fmt::format("worker {}", site.worker)
-                          : "each worker";
+  switch (site.worker) {
+    case kChief:
+      return "the chief";
+    case kAnyWorker:
+      return "any worker";
+    case kAllWorkers:
+      return "each worker";
+    default:
+      return fmt::format("worker {}", site.worker);
+  }
 }
 
 // Returns the numbers of the incarnations of `worker` that emitted events after
@@ -302,6 +310,8 @@ std::string OtherPlaceAdvice(const IdleFault& idle, const std::string& show) {
 // selects.
 IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
                           const std::string& show) {
+  const std::string owner =
+      idle.site().worker == kAllWorkers ? "any worker" : OwnerText(idle.site());
   std::vector<std::string> texts;
   for (const uint64_t number :
        NumbersSince(record, idle.since_ns, kAnyWorker)) {
@@ -312,14 +322,13 @@ IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
                                 number, progress.step,
                                 Counted(progress.saves_begun.size(), "save")));
   }
-  return {
-      texts.empty()
-          ? ""
-          : fmt::format("no occurrence of {} in {} was that of fault {}: "
-                        "{}",
-                        PointName(idle.site().point), OwnerText(idle.site()),
-                        idle.fault.id, fmt::join(texts, ", ")),
-      OtherPlaceAdvice(idle, show)};
+  return {texts.empty()
+              ? ""
+              : fmt::format("no occurrence of {} in {} was that of fault {}: "
+                            "{}",
+                            PointName(idle.site().point), owner, idle.fault.id,
+                            fmt::join(texts, ", ")),
+          OtherPlaceAdvice(idle, show)};
 }
 
 // Returns the change after which the launcher does not give up.

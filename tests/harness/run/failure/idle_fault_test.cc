@@ -120,11 +120,25 @@ TEST_F(IdleFaultTest, OtherPlaces_AdviseToListStepsAndPoints) {
                         "each worker, gauntlet list points all points"));
 }
 
+TEST_F(IdleFaultTest, FaultOfNoSingleWorker_OccurredInNoWorker) {
+  for (const std::string worker : {"any", "all"}) {
+    EXPECT_EQ(Run("faults: [{id: b, at: {worker: " + worker +
+                  ", point: comm.send, step: 6, occurrence: 99}, do: crash}]\n"
+                  "expect: {outcome: completes}\n")
+                  .cause,
+              "no occurrence of comm.send in any worker was that of fault b: "
+              "incarnation 1 reached step 12 and began 4 saves");
+  }
+}
+
 // Training reaches step 5 before the chief ends the save of step 4.
 TEST_F(IdleFaultTest, StepInTheTailOfASave_IsToBeASave) {
   const CaseResult result =
       Run("faults: [{id: e, at: {worker: chief, point: ckpt.end, step: 4}, do: "
           "crash}]\nexpect: {outcome: completes}\n");
+  EXPECT_EQ(result.cause,
+            "no occurrence of ckpt.end in the chief was that of fault e: "
+            "incarnation 1 reached step 12 and began 4 saves");
   EXPECT_EQ(result.summary.next,
             "replace `step` inside `at` of fault e by `save: N`, which selects "
             "the N-th save; at ckpt.end, `step` is the step that training has "
