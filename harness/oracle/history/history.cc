@@ -36,13 +36,18 @@ std::vector<Stream> StreamsOf(const Record& record) {
 
 }  // namespace
 
-std::pair<std::string, std::string> SecondsTexts(int64_t a_ns, int64_t b_ns) {
-  constexpr int kNanoseconds = 9;
+std::pair<std::string, std::string> SecondsTexts(int64_t took_ns,
+                                                 int64_t limit_ns) {
+  constexpr int64_t kMillisecond = 1'000'000;
   std::pair<std::string, std::string> texts;
-  for (int digits = 3; digits <= kNanoseconds; ++digits) {
-    texts = {fmt::format("{:.{}f}", Seconds(a_ns), digits),
-             fmt::format("{:.{}f}", Seconds(b_ns), digits)};
-    if (texts.first != texts.second) break;
+  int digits = 3;
+  // `unit_ns` is the value of the last decimal.
+  for (int64_t unit_ns = kMillisecond; unit_ns > 0; unit_ns /= 10, ++digits) {
+    texts = {fmt::format("{:.{}f}", Seconds(took_ns), digits),
+             fmt::format("{:.{}f}", Seconds(limit_ns), digits)};
+    const bool shows_limit =
+        limit_ns >= kMillisecond || limit_ns % unit_ns == 0;
+    if (shows_limit && texts.first != texts.second) break;
   }
   return texts;
 }

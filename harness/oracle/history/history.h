@@ -22,9 +22,11 @@ inline constexpr int64_t kStampSlackNs = 1'000'000;
 
 constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Returns both times in seconds, with three decimals, or with as many more as
-// it takes to make the two texts differ.
-std::pair<std::string, std::string> SecondsTexts(int64_t a_ns, int64_t b_ns);
+// Returns a time and its limit in seconds, with three decimals, or with as many
+// more as it takes to make the two texts differ, and to print a limit of less
+// than a millisecond exactly.
+std::pair<std::string, std::string> SecondsTexts(int64_t took_ns,
+                                                 int64_t limit_ns);
 
 // The process that emitted an event. Starts of the launcher are numbered from
 // 1; this number is the launcher's incarnation.

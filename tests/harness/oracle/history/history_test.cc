@@ -82,6 +82,14 @@ TEST(HistoryTest, TimesThatDifferHaveDifferentTexts) {
             Texts("1.000000001", "1.000000000"));
 }
 
+TEST(HistoryTest, LimitOfLessThanAMillisecond_IsExact) {
+  using Texts = std::pair<std::string, std::string>;
+  EXPECT_EQ(SecondsTexts(245'100, 1'000), Texts("0.000245", "0.000001"));
+  EXPECT_EQ(SecondsTexts(7'000'000'000, 1'500),
+            Texts("7.0000000", "0.0000015"));
+  EXPECT_EQ(SecondsTexts(245'100, 0), Texts("0.0002", "0.0000"));
+}
+
 TEST(HistoryTest, NamesTheEmitter) {
   Record record;
   record.incarnations = {{.worker = 3, .number = 2, .events = {At(1, 0, "")}}};
