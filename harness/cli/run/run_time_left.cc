@@ -20,21 +20,22 @@ RunTimeLeft::RunTimeLeft(const std::vector<SuiteItem>& items, int jobs,
     : jobs_(jobs) {
   std::map<std::string, std::vector<double>> by_world;
   for (const CaseResult& one : earlier.cases) {
-    // A case that was not run has no time.
-    if (one.seconds <= 0) continue;
+    // A case that was not run has no time. An inconclusive one may have ended
+    // long before or after the time that it takes.
+    if (one.seconds <= 0 || one.verdict.kind == VerdictKind::kError) continue;
     earlier_[{one.name, one.world}] = one.seconds;
     by_world[one.world].push_back(one.seconds);
   }
-  for (auto& [world, seconds] : by_world) {
-    worlds_[world].median = MedianOf(std::move(seconds));
-  }
   for (const SuiteItem& item : items) {
+    WorldTimes& world = worlds_[KeyOf(item).second];
     const auto known = earlier_.find(KeyOf(item));
     if (known == earlier_.end()) {
-      ++worlds_[KeyOf(item).second].unknown_left;
-    } else {
-      known_left_ += known->second;
+      ++world.unknown_left;
+      continue;
     }
+    known_left_ += known->second;
+    if (!world.median)
+      world.median = MedianOf(by_world.at(known->first.second));
   }
 }
 

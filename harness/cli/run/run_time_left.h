@@ -15,9 +15,11 @@
 
 namespace gauntlet {
 
-// The estimate for a case is its time in the earlier run. For a new case, it is
-// the median time of the case's world in the earlier run. If the earlier run
-// has no times of this world, it is the mean time of this world so far.
+// The estimate for a case is its time in the earlier run, unless it was
+// inconclusive there. For a new case, it is the median time of the case's world
+// in the earlier run. If no case of this run and world has a time of the
+// earlier run, it is the mean time of this world so far: an earlier run of
+// other scenarios is no basis for an estimate.
 class RunTimeLeft {
  public:
   // `jobs`: number of cases that run at a time.
@@ -33,7 +35,8 @@ class RunTimeLeft {
   using Key = std::pair<std::string, std::string>;  // name and world
 
   struct WorldTimes {
-    std::optional<double> median;  // seconds of a case in the earlier run
+    // Seconds of a case in the earlier run, if this run repeats one of them.
+    std::optional<double> median;
     uint64_t ran = 0;
     double seconds = 0;         // of the cases that ran
     uint64_t unknown_left = 0;  // cases without an earlier time, not begun

@@ -71,9 +71,23 @@ TEST(RunTimeLeftTest, TakesTheTimesOfTheEarlierRun) {
 
 TEST(RunTimeLeftTest, NewCaseTakesTheMedianOfTheEarlierRun) {
   const RunTimeLeft left(
-      {Item("new")}, 1,
+      {Item("a"), Item("new")}, 1,
       Earlier({Ended("a", 1), Ended("b", 5), Ended("c", 90)}));
-  EXPECT_THAT(left.Seconds(Time()), Optional(5.0));
+  EXPECT_THAT(left.Seconds(Time()), Optional(6.0));
+}
+
+TEST(RunTimeLeftTest, EarlierRunOfOtherCasesIsNoBasis) {
+  RunTimeLeft left({Item("new"), Item("b"), Item("b", WorldKind::kSimulated)},
+                   1, Earlier({Ended("a", 126)}));
+  EXPECT_EQ(left.Seconds(Time()), std::nullopt);
+  left.Begin(Item("new"), Time());
+  EXPECT_EQ(left.Seconds(Time()), std::nullopt);
+}
+
+TEST(RunTimeLeftTest, TimeOfAnInconclusiveCaseIsNoBasis) {
+  const RunTimeLeft left({Item("a")}, 1,
+                         Earlier({Ended("a", 126, VerdictKind::kError)}));
+  EXPECT_EQ(left.Seconds(Time()), std::nullopt);
 }
 
 TEST(RunTimeLeftTest, JobsShareTheTime) {
