@@ -15,13 +15,13 @@
 #include "engine/data/dataset.h"
 #include "engine/real/network/tls_credentials.h"
 #include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/high_descriptor.h"
 #include "engine/real/posix/posix_status.h"
 #include "engine/real/process/child_process.h"
 #include "engine/real/process/local_worker_processes.h"
 #include "engine/real/real_world.h"
 #include "engine/real/storage/event_file.h"
 #include "engine/world/directories.h"
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <sys/mman.h>
@@ -40,8 +40,8 @@ class Handout {
     constexpr const char* kWhat = "options for the workers";
     const Descriptor low(memfd_create("gauntlet-options", MFD_CLOEXEC));
     if (!low.valid()) return PosixError(errno, kWhat, "memfd_create");
-    Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptDescriptor));
-    if (!fd.valid()) return PosixError(errno, kWhat, "fcntl");
+    ASSIGN_OR_RETURN(Descriptor fd,
+                     CopyUpwards(low, kFirstKeptDescriptor, kWhat));
     const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
     if (written < 0) return PosixError(errno, kWhat, "pwrite");
     if (written != static_cast<ssize_t>(text.size())) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/real/host/real_host.h"
+#include "engine/real/posix/high_descriptor.h"
 #include "engine/real/posix/posix_status.h"
 #include "engine/real/posix/regular_file.h"
 #include "engine/real/process/launcher_socket.h"
@@ -29,9 +30,7 @@ struct Pipe {
 };
 
 Result<Descriptor> MoveUp(Descriptor fd) {
-  Descriptor moved(fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstOwnDescriptor));
-  if (!moved.valid()) return PosixError(errno, "descriptor", "dup");
-  return moved;
+  return CopyUpwards(fd, kFirstOwnDescriptor, "descriptor");
 }
 
 Result<Pipe> NewPipe() {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/real/posix/descriptor.h"
+#include "engine/real/posix/high_descriptor.h"
 #include "engine/real/posix/posix_status.h"
 #include "engine/real/posix/regular_file.h"
 #include "engine/real/storage/lock_holder.h"
@@ -366,8 +367,7 @@ Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
       RetryOnInterrupt([&] { return open(path.c_str(), kFlags, kFileMode); }));
   if (!low.valid()) return LockError(OpenError(errno, path));
   RETURN_IF_ERROR(LockError(CheckRegularFile(low, path)));
-  Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstLockDescriptor));
-  if (!fd.valid()) return PosixError(errno, path, "dup");
+  ASSIGN_OR_RETURN(Descriptor fd, CopyUpwards(low, kFirstLockDescriptor, path));
   if (RetryOnInterrupt([&] { return flock(fd.get(), LOCK_EX | LOCK_NB); }) !=
       0) {
     if (errno == EWOULDBLOCK) {
