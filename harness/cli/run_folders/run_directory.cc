@@ -153,11 +153,19 @@ RunsFolderLock::RunsFolderLock(const fs::path& runs)
 Status LinkLatest(const fs::path& runs, const std::string& id) {
   const RunsFolderLock lock(runs);
   std::error_code error;
+  const fs::path latest = runs / "latest";
   const fs::path link = runs / (id + ".link");
   fs::create_directory_symlink(id, link, error);
-  if (!error) fs::rename(link, runs / "latest", error);
+  if (!error) fs::rename(link, latest, error);
   if (!error) return OkStatus();
-  return Failed(runs / "latest", error);
+  std::error_code ignored;
+  fs::remove(link, ignored);
+  const std::string why =
+      error == std::errc::is_a_directory
+          ? "expected a link, found a directory: remove or rename it"
+          : error.message();
+  return IoError(fmt::format("{}: {}; the results of this run are in {}",
+                             latest.string(), why, (runs / id).string()));
 }
 
 Result<OutputFolder> MakeFindingsDirectory(const std::string& out,
