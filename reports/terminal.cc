@@ -58,6 +58,37 @@ bool ReportsFinding(const Verdict& verdict, std::string_view text) {
       });
 }
 
+// Returns the reason of the verdict if no other line of the block has it; else
+// "".
+std::string UnstatedReason(const CaseResult& result) {
+  const Verdict& verdict = result.verdict;
+  // If a case failed only because the two worlds end differently, it has
+  // neither expectations nor violations, and the reason is all that can be
+  // printed.
+  const bool is_bare = verdict.broken_expectations.empty() &&
+                       std::ranges::none_of(verdict.invariants,
+                                            [](const InvariantReport& report) {
+                                              return report.violations > 0;
+                                            });
+  // The reason may be the text on the planted bug, which the explanation has
+  // already.
+  const bool is_shown = (verdict.kind == VerdictKind::kError || is_bare) &&
+                        verdict.reason != result.summary.planted &&
+                        !ReportsFinding(verdict, verdict.reason);
+  return is_shown ? verdict.reason : "";
+}
+
+// Returns the explanation, with the reason of the verdict behind the cause.
+std::vector<ExplanationLine> BlockLines(const CaseResult& result) {
+  std::vector<ExplanationLine> lines = ExplanationOf(result);
+  const std::string reason = UnstatedReason(result);
+  if (reason.empty()) return lines;
+  const bool has_cause = !lines.empty() && lines.front().topic == "cause";
+  lines.insert(lines.begin() + (has_cause ? 1 : 0),
+               ExplanationLine{"reason", reason});
+  return lines;
+}
+
 std::string DetailOf(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
   const std::string detail = verdict.reason.empty()
@@ -220,7 +251,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
                   PlainText(result.name), PlainText(result.world),
                   PlainText(result.file), result.line);
   Block block(columns);
-  for (const ExplanationLine& line : ExplanationOf(result)) {
+  for (const ExplanationLine& line : BlockLines(result)) {
     block.Add(line.topic, line.text);
   }
   AddTries(result, block);
@@ -232,21 +263,6 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
     for (const Finding& finding : verdict.broken_expectations) {
       block.Add("expected", finding.message);
     }
-  }
-  // If a case failed only because the two worlds end differently, it has
-  // neither expectations nor violations, and the reason is all that can be
-  // printed.
-  const bool is_bare = verdict.broken_expectations.empty() &&
-                       std::ranges::none_of(verdict.invariants,
-                                            [](const InvariantReport& report) {
-                                              return report.violations > 0;
-                                            });
-  // The reason may be the text on the planted bug, which the explanation has
-  // already.
-  if ((verdict.kind == VerdictKind::kError || is_bare) &&
-      verdict.reason != result.summary.planted &&
-      !ReportsFinding(verdict, verdict.reason)) {
-    block.Add("reason", verdict.reason);
   }
   if (!result.replay.empty()) block.AddCopied("replay", result.replay);
   if (!result.timeline.empty()) {

@@ -218,9 +218,22 @@ std::string AdviceOnTrainer(const CrashTestResult& result,
 
 std::string AdviceOnMissingFile(const Status& failed,
                                 std::string_view directory) {
-  if (failed.message().find("No such file or directory") == std::string::npos) {
-    return "";
+  const auto has = [&failed](std::string_view text) {
+    return failed.message().find(text) != std::string::npos;
+  };
+  if (has(": command not found in PATH") ||
+      has(": exec: No such file or directory")) {
+    return fmt::format(
+        "name a program that exists in trainer.command: a name is searched in "
+        "PATH, a relative path starts in {}, where gauntlet runs, and the "
+        "interpreter of a script (#!) must exist too",
+        directory);
   }
+  if (has(": exec: Permission denied")) {
+    return "make the program executable (chmod +x), or name its interpreter "
+           "before it in trainer.command";
+  }
+  if (!has("No such file or directory")) return "";
   return fmt::format(
       "put the file or directory where the program looks for it: relative "
       "paths start in {}, where gauntlet runs, and {{out}} is empty when the "

@@ -34,9 +34,10 @@ std::string CauseOnTrainer(const CrashTestResult& result);
 std::string AdviceOnTrainer(const CrashTestResult& result,
                             const std::string& folder);
 
-// Returns advice if the test failed because a file or directory was missing; ""
-// for other errors. `directory`: the directory in which the harness runs, and
-// in which relative paths of the trainer start. The advice names it.
+// Returns advice if the test failed because a file or directory was missing, or
+// because the program is not executable; "" for other errors. `directory`: the
+// directory in which the harness runs, and in which relative paths of the
+// trainer start. The advice names it.
 std::string AdviceOnMissingFile(const Status& failed,
                                 std::string_view directory);
 

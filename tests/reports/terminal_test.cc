@@ -87,6 +87,29 @@ TEST(TerminalTest, ReasonIsNotRepeated_IfAFindingHasItsText) {
               HasSubstr("\n  reason    full never fired\n"));
 }
 
+TEST(TerminalTest, ReasonStandsBehindTheCause_AndAdviceBeforeTheEvents) {
+  CaseResult result = {.name = "a",
+                       .file = "a.yaml",
+                       .line = 2,
+                       .world = "sim",
+                       .summary = {.next = "remove grace"},
+                       .verdict = {.kind = VerdictKind::kError,
+                                   .reason = "there was nothing to check",
+                                   .timeline = {"worker 0  ended"}}};
+  EXPECT_EQ(RenderFailure(result, Colour::kOff),
+            R"(INCONCLUSIVE a (sim)   a.yaml:2
+  reason    there was nothing to check
+  next      remove grace
+  events    worker 0  ended
+)");
+  result.cause = "no worker was preempted";
+  EXPECT_THAT(RenderFailure(result, Colour::kOff), HasSubstr(R"(
+  cause     no worker was preempted
+  reason    there was nothing to check
+  next      remove grace
+)"));
+}
+
 TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndBelowTheCause) {
   const CaseResult unmet = UnmetCase();
   EXPECT_EQ(RenderCaseLine(unmet, 20, Colour::kOff),

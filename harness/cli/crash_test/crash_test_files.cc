@@ -8,6 +8,7 @@
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/run_folders/stored_runs.h"
+#include "harness/run/failure/no_verdict.h"
 #include "harness/run/files/text_file.h"
 #include "harness/scenario/writer/write_scenario.h"
 #include "harness/trainer/crash_test.h"
@@ -78,8 +79,12 @@ CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place) {
     outcome.result.verdict = {.kind = VerdictKind::kError,
                               .reason = result.status().message()};
     std::error_code ignored;
-    outcome.result.summary.next = AdviceOnMissingFile(
-        result.status(), fs::current_path(ignored).string());
+    std::string& next = outcome.result.summary.next;
+    next = AdviceOnMachineError(result.status().message());
+    if (next.empty()) {
+      next = AdviceOnMissingFile(result.status(),
+                                 fs::current_path(ignored).string());
+    }
     outcome.disk_full = result.status().code() == Code::kResourceExhausted;
   }
   outcome.result.seconds =

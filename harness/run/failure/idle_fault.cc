@@ -26,6 +26,7 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/limits/killed_in_grace.h"
 #include "harness/run/failure/met_expectations.h"
+#include "harness/run/failure/no_verdict.h"
 #include "harness/run/failure/remedy/restart_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -527,6 +528,9 @@ void ExplainIdleFault(const Record& record, CaseResult& result) {
     reason = UnreadNotice(outline);
   } else {
     reason = NothingLost(outline, result);
+  }
+  if (reason.cause.empty() && reason.next.empty()) {
+    reason.next = AdviceWithoutVerdict(record, result);
   }
   result.cause = WithClockOfWorld(std::move(reason.cause), result.world);
   result.summary.next = std::move(reason.next);

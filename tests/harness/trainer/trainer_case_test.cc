@@ -158,5 +158,22 @@ TEST(TrainerCaseTest, MissingFileIsToBeWhereRelativePathsStart) {
             "");
 }
 
+TEST(TrainerCaseTest, ProgramThatCannotBeStarted_IsToBeNamedOrExecutable) {
+  const std::string expected =
+      "name a program that exists in trainer.command: a name is searched in "
+      "PATH, a relative path starts in /jobs, where gauntlet runs, and the "
+      "interpreter of a script (#!) must exist too";
+  EXPECT_EQ(AdviceOnMissingFile(NotFound("train: command not found in PATH"),
+                                "/jobs"),
+            expected);
+  EXPECT_EQ(AdviceOnMissingFile(
+                NotFound("./train: exec: No such file or directory"), "/jobs"),
+            expected);
+  EXPECT_EQ(AdviceOnMissingFile(Forbidden("./train: exec: Permission denied"),
+                                "/jobs"),
+            "make the program executable (chmod +x), or name its interpreter "
+            "before it in trainer.command");
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -201,6 +201,19 @@ TEST_F(IdleFaultTest, ExpectationAboutALossThatDidNotHappen_IsExplained) {
             "ends a worker (do: crash) and set outcome: recovers");
 }
 
+TEST_F(IdleFaultTest, InvariantWithNothingToCheck_IsToBeRemovedOrGivenSome) {
+  const CaseResult result =
+      Run("expect: {outcome: completes, invariants: [trajectory, grace]}\n");
+  EXPECT_EQ(result.verdict.reason,
+            "grace is expected, but there was nothing to check");
+  EXPECT_EQ(result.cause, "");
+  EXPECT_EQ(result.summary.next,
+            "remove grace from `invariants` under expect (c.yaml:12), or "
+            "change the scenario so that the run has something to check "
+            "(grace: after a preemption notice, the run saves and stops within "
+            "the grace period)");
+}
+
 TEST(IdleFaultOfARunTest, OtherReasonsThanAnExpectation_AreNotExplained) {
   Record record;
   record.expect.recomputed_steps_max = 4;
