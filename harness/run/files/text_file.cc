@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -21,10 +20,9 @@ namespace {
 
 // `error` is an errno value.
 Status CannotBeWritten(const std::filesystem::path& path, int error) {
-  const std::string message = fmt::format("{}: cannot be written: {}",
-                                          path.string(), std::strerror(error));
-  return error == ENOSPC || error == EDQUOT ? ResourceExhausted(message)
-                                            : IoError(message);
+  Status failed = PosixError(error, path.string(), "cannot be written");
+  return failed.code() == Code::kResourceExhausted ? failed
+                                                   : IoError(failed.message());
 }
 
 // Writes the text and closes the file. After an error, a part of the text may

@@ -57,7 +57,10 @@ TEST(NewTextFileTest, IsRemoved_IfTheWriteFails) {
     written = WriteNewTextFile(path, "too long");
   }
   EXPECT_EQ(written.code(), Code::kIoError);
-  EXPECT_EQ(written.message(), path + ": cannot be written: File too large");
+  EXPECT_EQ(written.message(),
+            path +
+                ": cannot be written: File too large (ulimit -f, or the "
+                "file system's own limit)");
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_EQ(WriteNewTextFile(scratch / "none/file", "text").code(),
             Code::kIoError);
@@ -78,7 +81,9 @@ TEST(TextFileTest, FailedWrite_KeepsTheFormerContent) {
     return WriteTextFile(path, std::string(100'000, 'x'));
   };
   EXPECT_EQ(write_too_much().message(),
-            path + ": cannot be written: File too large");
+            path +
+                ": cannot be written: File too large (ulimit -f, or the "
+                "file system's own limit)");
   EXPECT_TRUE(std::filesystem::is_empty(scratch / ""));
   ASSERT_TRUE(WriteTextFile(path, "old").ok());
   EXPECT_FALSE(write_too_much().ok());
