@@ -253,13 +253,17 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   ExplainIdleFault(record, outcome.result);
   const Status kept = FinishCaseFolder(one, place, record, verdict);
   // If the disk has no room for the record, it may have had none for the events
-  // of workers either. So the verdict does not count. Exception: a failed
-  // simulation, whose events are in memory.
+  // of workers either. So neither the verdict nor its explanation counts.
+  // Exception: a failed simulation, whose events are in memory.
   const bool seen = verdict.kind == VerdictKind::kFail &&
                     place.world == WorldKind::kSimulated;
   if (!kept.ok() && !seen) {
-    record.harness_error = kept.message();
+    // An earlier error is closer to the cause.
+    if (record.harness_error.empty()) record.harness_error = kept.message();
+    outcome.result = ResultBeforeRun(one, place);
+    outcome.result.planted_bugs = record.setup.planted_bugs;
     verdict = Judge(record);
+    ExplainIdleFault(record, outcome.result);
   }
   outcome.disk_full =
       run.disk_full() || kept.code() == Code::kResourceExhausted;

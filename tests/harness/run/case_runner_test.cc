@@ -1,5 +1,8 @@
 #include "harness/run/case_runner.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,6 +58,38 @@ TEST_F(CaseRunnerTest, HasNoVerdict_IfTheRecordCannotBeWritten) {
   EXPECT_THAT(verdict(CleanCase()).reason,
               HasSubstr("record.jsonl: cannot be written: No such file"));
   EXPECT_EQ(verdict(WrongCase()).kind, VerdictKind::kFail);
+}
+
+// The program is a launcher that fails after the first event of its worker.
+TEST_F(CaseRunnerTest, FailureWhoseRecordCannotBeWritten_IsNotExplained) {
+  namespace fs = std::filesystem;
+  const std::string program = scratch_ / "program";
+  std::ofstream(program) << R"(#!/bin/sh
+file=$7/worker-0-incarnation-1.jsonl
+echo '{"kind":"header","schema":"gauntlet.events/v2","worker":0,"incarnation":1}' > "$file"
+echo '{"kind":"worker_started","t_ns":1}' >> "$file"
+exit 7
+)";
+  fs::permissions(program, fs::perms::owner_all);
+  const auto run_in = [&](const std::string& directory) {
+    return RunCase(WrongCase(),
+                   {.world = WorldKind::kReal,
+                    .program = program,
+                    .directory = directory},
+                   {.world = WorldKind::kReal}, references_)
+        .result;
+  };
+  fs::create_directory(scratch_ / "writable");
+  const CaseResult failed = run_in(scratch_ / "writable");
+  EXPECT_EQ(failed.verdict.kind, VerdictKind::kFail) << failed.verdict.reason;
+  EXPECT_NE(failed.summary, FailureSummary());
+  fs::create_directories(scratch_ / "full/record.jsonl");
+  const CaseResult result = run_in(scratch_ / "full");
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(result.verdict.reason,
+              HasSubstr("record.jsonl: cannot be written: Is a directory"));
+  EXPECT_EQ(result.cause, "");
+  EXPECT_EQ(result.summary, FailureSummary());
 }
 
 TEST_F(CaseRunnerTest, HasNoVerdict_IfAFaultNeverFired) {
