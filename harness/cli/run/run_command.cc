@@ -36,8 +36,10 @@
 #include "harness/cli/scenario/case_selection.h"
 #include "harness/explore/diagnosis/divergence.h"
 #include "harness/explore/diagnosis/replay.h"
+#include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/crash_notice.h"
+#include "harness/run/failure/no_verdict.h"
 #include "harness/run/files/shell_word.h"
 #include "harness/run/files/text_file.h"
 #include "harness/run/suite.h"
@@ -106,6 +108,18 @@ void WriteUnfinished(const std::vector<SuiteItem>& items, RunResult result,
   AddItemsNotRun(items, "the run was killed", result.cases);
   static_cast<void>(
       WriteTextFile(directory / kUnfinishedFileName, ResultToJson(result)));
+}
+
+// Returns true iff a case ran, and each case that ran has its record in its
+// folder.
+bool HasRecords(const RunResult& result) {
+  bool has_one = false;
+  for (const CaseResult& one : result.cases) {
+    if (one.verdict.kind == VerdictKind::kNotRun) continue;
+    if (!IsFile(fs::path(one.directory) / kRecordFileName)) return false;
+    has_one = true;
+  }
+  return has_one;
 }
 
 // Calls `tick` ten times a second from construction to destruction.
@@ -352,11 +366,17 @@ class Runner {
     const std::string judge =
         "gauntlet judge " + result.run +
         (elsewhere ? " --runs " + ShellWord(command_.runs_directory) : "");
-    fmt::print(console_.err,
-               "gauntlet run: run {} has no {}: {}. Its records are there: {} "
-               "computes the verdicts again; or free space and repeat the run: "
-               "{}\n",
-               result.run, fmt::join(missing, ", "), why.message(), judge,
+    std::string advice(AdviceOnMachineError(why.message()));
+    if (advice.empty()) advice = "repeat the run";
+    if (HasRecords(result)) {
+      advice = fmt::format(
+          ". Its records are there: {} computes the verdicts again; or {}",
+          judge, advice);
+    } else {
+      advice = "; " + advice;
+    }
+    fmt::print(console_.err, "gauntlet run: run {} has no {}: {}{}: {}\n",
+               result.run, fmt::join(missing, ", "), why.message(), advice,
                CommandOf(command_));
   }
 

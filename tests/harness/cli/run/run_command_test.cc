@@ -16,6 +16,7 @@
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace gauntlet {
 namespace {
@@ -99,6 +100,28 @@ TEST_F(RunCommandTest, InterruptBeforeTheFirstCaseLeavesNoFolder) {
   EXPECT_EXIT(run_interrupted(), testing::ExitedWithCode(130),
               "interrupted before the first case; nothing was written");
   EXPECT_FALSE(fs::exists(folder() / "runs"));
+}
+
+// The larger limit has room for the record, but not for report.html.
+TEST_F(RunCommandTest, MissingReport_NamesTheRecordsOnlyIfTheyAreThere) {
+  command_.paths = {Write("d1", "a")};
+  const auto run_with_limit = [this](rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small = {.rlim_cur = bytes, .rlim_max = bytes};
+    setrlimit(RLIMIT_FSIZE, &small);
+    const int code = RunScenarios(command_, console_);
+    std::cerr << err_.str();
+    std::_Exit(code);
+  };
+  EXPECT_EXIT(run_with_limit(28'000), testing::ExitedWithCode(3),
+              "has no report.html, summary.md: .* own limit\\). Its records "
+              "are there: gauntlet judge .* computes the verdicts again; or "
+              "raise the limit on file sizes .ulimit -f. and repeat the run: "
+              "gauntlet run ");
+  EXPECT_EXIT(run_with_limit(1'000), testing::ExitedWithCode(3),
+              "has no result.json, junit.xml, report.html, summary.md: .* own "
+              "limit\\); raise the limit on file sizes .ulimit -f. and repeat "
+              "the run: gauntlet run ");
 }
 
 TEST_F(RunCommandTest, UnreadableData_IsReportedAtItsLine) {
