@@ -8,7 +8,7 @@
 #include "engine/app/cluster/device_choice.h"
 #include "engine/data/dataset.h"
 #include "engine/real/storage/event_file.h"
-#include <fmt/format.h>
+#include "engine/real/storage/event_log_end.h"
 
 namespace gauntlet {
 namespace {
@@ -24,9 +24,7 @@ Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerRun& run,
           run.events_file,
           {.worker = run.place.worker, .incarnation = run.place.incarnation},
           clock, [&reporter = run.reporter](const Status& status) {
-            reporter.Progress(
-                {.line = fmt::format("event log: {}; it ends here",
-                                     status.message())});
+            reporter.Progress({.line = EventLogEndLine(status)});
           }));
   return std::unique_ptr<EventLog>(std::move(file));
 }

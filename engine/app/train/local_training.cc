@@ -21,6 +21,7 @@
 #include "engine/real/process/local_worker_processes.h"
 #include "engine/real/real_world.h"
 #include "engine/real/storage/event_file.h"
+#include "engine/real/storage/event_log_end.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -102,7 +103,8 @@ Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
           fmt::format("{}/launcher-{}.jsonl", command.events_directory, first),
           {.worker = kLauncherEventWorker, .incarnation = first}, clock,
           [&console](const Status& status) {
-            fmt::print(console.err, "gauntlet train: {}\n", status.message());
+            fmt::print(console.err, "gauntlet train: {}\n",
+                       EventLogEndLine(status));
           }));
   return std::unique_ptr<EventLog>(std::move(file));
 }

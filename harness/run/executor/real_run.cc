@@ -16,6 +16,7 @@
 #include "engine/real/process/child_process.h"
 #include "engine/real/process/worker_environment.h"
 #include "engine/real/real_world.h"
+#include "engine/real/storage/event_log_end.h"
 #include "engine/text/units.h"
 #include "harness/record/base_name.h"
 #include "harness/record/event_file.h"
@@ -167,10 +168,13 @@ class RealRun {
   // Returns the options of the start, with directories and files of this run.
   LaunchOptions OptionsOf(const Start& start) const;
   // Starts the launcher and waits for its end. Returns nullopt if the harness
-  // ended it.
+  // ended it, or if events are missing, so that no other start follows.
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
+  // Returns the error of a file that can grow no more; "" if there is none.
+  std::string FileAtLimit() const;
+  void NoteMissingEvents(std::string_view printed);
   Status CollectLauncher(int first_incarnation, LauncherRun& run);
   int IncarnationsSoFar() const;
   Status CollectIncarnations();
@@ -279,7 +283,8 @@ ChildProgram RealRun::ProgramOf(const Start& start) const {
 }
 
 // Waits until the launcher ends. Kills it if no event is written for too long,
-// the time is up, the disk is full, or the run is interrupted.
+// the time is up, the disk is full, a file has reached the limit on file sizes,
+// or the run is interrupted.
 ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   uint64_t bytes = 0;
   SteadyClock::time_point sign_of_life = SteadyClock::now();
@@ -305,6 +310,9 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
     } else if (full_disk.Found() || IsFull(directory_)) {
       log_.ending = RunEnding::kTimedOut;
       log_.disk_full = true;
+    } else if (std::string at_limit = FileAtLimit(); !at_limit.empty()) {
+      log_.ending = RunEnding::kTimedOut;
+      log_.harness_error = std::move(at_limit);
     }
     if (log_.ending != RunEnding::kExited) {
       SendSignal(launcher, SIGKILL);
@@ -329,15 +337,32 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
   const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher, directory_ / "events");
-  log_.launchers.push_back(
-      ReadLauncherOutput(ReadTextFile(program.log_file), end));
+  const std::string printed = ReadTextFile(program.log_file);
+  NoteMissingEvents(printed);
+  log_.launchers.push_back(ReadLauncherOutput(printed, end));
   LauncherRun& run = log_.launchers.back();
   run.planned = start.planned;
   run.first_incarnation = start.first_incarnation;
   RETURN_IF_ERROR(CollectLauncher(start.first_incarnation, run));
-  if (log_.ending != RunEnding::kExited) return std::optional<LauncherEnd>();
+  const bool is_over =
+      log_.ending != RunEnding::kExited || !log_.harness_error.empty();
+  if (is_over) return std::optional<LauncherEnd>();
   return std::optional(end.signal != 0 ? LauncherEnd::kKilled
                                        : LauncherEnd::kExited);
+}
+
+std::string RealRun::FileAtLimit() const {
+  return FindFileAtLimit({directory_ / "events", directory_ / "events-before",
+                          directory_ / "logs", directory_});
+}
+
+// Notes the reason if a process could not write all of its events: without
+// them, the run cannot be judged. `printed`: the output of the launcher.
+void RealRun::NoteMissingEvents(std::string_view printed) {
+  const std::string_view end = FindEventLogEnd(printed);
+  if (ReportsFullDisk(end)) log_.disk_full = true;
+  if (log_.harness_error.empty()) log_.harness_error = end;
+  if (log_.harness_error.empty()) log_.harness_error = FileAtLimit();
 }
 
 // Adds the events of the launcher. If the launcher was killed at once, it has
@@ -430,7 +455,8 @@ RunLog RealRun::Run() {
   log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;
   LookAround();
   if (!status.ok()) {
-    log_.harness_error = status.message();
+    // An earlier error is closer to the cause.
+    if (log_.harness_error.empty()) log_.harness_error = status.message();
     log_.disk_full = log_.disk_full || IsFull(directory_);
   }
   log_.wall_seconds =

@@ -10,6 +10,8 @@
 #include "engine/real/posix/folder_entries.h"
 #include "engine/status.h"
 #include "harness/run/files/text_file.h"
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 namespace gauntlet {
@@ -38,6 +40,25 @@ bool IsFull(const std::filesystem::path& directory) {
 
 bool ReportsFullDisk(std::string_view text) {
   return text.find(std::strerror(ENOSPC)) != text.npos;
+}
+
+std::string FindFileAtLimit(const std::vector<std::filesystem::path>& folders) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return "";
+  }
+  std::error_code error;
+  for (const std::filesystem::path& folder : folders) {
+    for (const auto& entry : EntriesOf(folder)) {
+      const uint64_t size = entry.file_size(error);
+      if (error || size < limit.rlim_cur) continue;
+      return fmt::format(
+          "{}: reached the limit on file sizes (ulimit -f), {} bytes, so what "
+          "comes later is missing",
+          entry.path().string(), limit.rlim_cur);
+    }
+  }
+  return "";
 }
 
 bool FullDiskWatch::Found() {

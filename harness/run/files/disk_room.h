@@ -1,10 +1,12 @@
-// Free disk space of a folder, and detection of a full disk.
+// Free disk space of a folder, and detection of a full disk and of the limit on
+// file sizes.
 #ifndef GAUNTLET_HARNESS_RUN_FILES_DISK_ROOM_H_
 #define GAUNTLET_HARNESS_RUN_FILES_DISK_ROOM_H_
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +24,12 @@ bool IsFull(const std::filesystem::path& directory);
 // Returns true iff the text contains the system's message for a full disk.
 // Injected faults have messages of their own.
 bool ReportsFullDisk(std::string_view text);
+
+// Returns "FILE: reached the limit on file sizes (ulimit -f), 8192 bytes, so
+// what comes later is missing" for the first file in the folders that is as
+// long as this process may write one; "" if there is none. Processes that this
+// process starts have the same limit.
+std::string FindFileAtLimit(const std::vector<std::filesystem::path>& folders);
 
 // Watches the files in some folders for the system's message for a full disk.
 // Free space at the time of a check does not prove that there was room before:

@@ -14,6 +14,7 @@
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
 #include <poll.h>
+#include <sys/resource.h>
 
 namespace gauntlet {
 namespace {
@@ -224,6 +225,45 @@ TEST_F(RealRunTest, IncarnationKilledBeforeItsFirstLineCounts) {
   EXPECT_EQ(log.harness_error, "");
   ASSERT_THAT(log.incarnations, SizeIs(1));
   EXPECT_THAT(log.incarnations[0].events, IsEmpty());
+}
+
+// The script ignores SIGXFSZ, as workers do.
+TEST_F(RealRunTest, EventFileAtTheLimitOnFileSizes_EndsTheRun) {
+  const auto run_with_limit = [this](const std::string& script) {
+    rlimit former = {};
+    getrlimit(RLIMIT_FSIZE, &former);
+    const rlimit small = {.rlim_cur = 16384, .rlim_max = former.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    RunLog log = Run("trap '' XFSZ\nexec 2> /dev/null\n" + script);
+    setrlimit(RLIMIT_FSIZE, &former);
+    return log;
+  };
+  EXPECT_EQ(run_with_limit("event 1 step").harness_error, "");
+  const RunLog log = run_with_limit("while :; do event 1 step; done");
+  EXPECT_EQ(log.harness_error,
+            directory_ +
+                "/events/worker-0-incarnation-1.jsonl: reached the limit on "
+                "file sizes (ulimit -f), 16384 bytes, so what comes later is "
+                "missing");
+  EXPECT_THAT(log.launchers, SizeIs(1)) << "not started again";
+  EXPECT_LT(log.wall_seconds, 5.0);
+}
+
+// The exit code is that of a job that is to be started again.
+TEST_F(RealRunTest, EventLogThatEndedEarly_IsTheErrorOfTheRun) {
+  const auto run = [this](const std::string& error) {
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directory(directory_);
+    return Run(
+        "event $incarnation worker_started\necho 'event log: e: write: " +
+        error + "; it ends here'\nexit 143");
+  };
+  const RunLog log = run("Disk quota exceeded");
+  EXPECT_EQ(log.harness_error,
+            "event log: e: write: Disk quota exceeded; it ends here");
+  EXPECT_THAT(log.launchers, SizeIs(1)) << "not started again";
+  EXPECT_FALSE(log.disk_full);
+  EXPECT_TRUE(run("No space left on device").disk_full);
 }
 
 TEST_F(RealRunTest, MissingProgram_IsAnErrorOfTheHarness) {
