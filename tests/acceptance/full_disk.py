@@ -200,6 +200,22 @@ def a_result_without_room_leaves_the_exit_code(run):
     return None
 
 
+def a_limit_on_files_leaves_a_case_without_a_verdict(run):
+    (run.directory / "small.yaml").write_text(
+        "schema: gauntlet/v2\nname: small\npreset: tiny\n"
+        "job: {epochs: 2, replicas: 2}\ncluster: {workers: 2}\n"
+        "checkpoint: {every: {steps: 5}}\nexpect: {outcome: completes}\n")
+    done, seconds = gauntlet(run, "run", "small.yaml", "--world", "real",
+                             before=short_files)
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
+    expect(" (ulimit -f), 8192 bytes, so what comes later is missing\n" in
+           done.stdout, done.stdout)
+    expect("  next      raise the limit on file sizes (ulimit -f) and repeat "
+           "the run\n" in done.stdout, done.stdout)
+    expect("\n  training " not in done.stdout, done.stdout)
+    expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
+
+
 # There is no room for checkpoints, but for smaller files, as removed files free
 # some.
 LARGE = """schema: gauntlet/v2
@@ -285,6 +301,7 @@ CHECKS = (
     a_model_that_has_room_is_enough,
     a_full_folder_of_runs_ends_the_run,
     a_result_without_room_leaves_the_exit_code,
+    a_limit_on_files_leaves_a_case_without_a_verdict,
     a_checkpoint_without_room_ends_the_run,
     a_path_that_is_too_long_is_told_before_training,
     no_loopback_is_told_at_the_first_attempt,
