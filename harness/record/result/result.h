@@ -72,8 +72,8 @@ struct CaseResult {
   //   - the end of the run in each world, if only these differ.
   // For an inconclusive case, it is the reason why a fault never fired.
   std::string cause;
-  // Empty unless the case failed. Exception: if a fault never fired, `next` has
-  // advice.
+  // Empty unless the case failed. Exception: `next` has advice on an
+  // inconclusive case too.
   FailureSummary summary = {};
   std::vector<std::string> planted_bugs = {};  // switched on in the engine
   // The differing values that explain the cause: those of the first state or
