@@ -10,7 +10,7 @@
 
 #include "engine/nonblocking_stderr.h"
 #include "engine/train/options.h"
-#include "harness/run/executor/oom_kills.h"
+#include "harness/run/files/oom_kills.h"
 #include <unistd.h>
 
 namespace gauntlet {

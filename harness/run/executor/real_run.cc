@@ -24,9 +24,9 @@
 #include "harness/run/executor/launch_sequence.h"
 #include "harness/run/executor/launcher_output.h"
 #include "harness/run/executor/metadata_server.h"
-#include "harness/run/executor/oom_kills.h"
 #include "harness/run/executor/output_files.h"
 #include "harness/run/files/disk_room.h"
+#include "harness/run/files/oom_kills.h"
 #include "harness/run/files/text_file.h"
 #include <fmt/format.h>
 #include <poll.h>

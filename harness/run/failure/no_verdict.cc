@@ -5,10 +5,10 @@
 
 #include "harness/record/invariants.h"
 #include "harness/record/verdict.h"
-#include "harness/run/executor/oom_kills.h"
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/met_expectations.h"
 #include "harness/run/files/disk_room.h"
+#include "harness/run/files/oom_kills.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

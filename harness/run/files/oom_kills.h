@@ -1,8 +1,8 @@
 // Detects processes that ended because memory ran out, in the machine or in a
 // control group. The kernel kills some of them: such a worker dies without a
 // message. Others report the lack of memory themselves.
-#ifndef GAUNTLET_HARNESS_RUN_EXECUTOR_OOM_KILLS_H_
-#define GAUNTLET_HARNESS_RUN_EXECUTOR_OOM_KILLS_H_
+#ifndef GAUNTLET_HARNESS_RUN_FILES_OOM_KILLS_H_
+#define GAUNTLET_HARNESS_RUN_FILES_OOM_KILLS_H_
 
 #include <cstdint>
 #include <string_view>
@@ -34,4 +34,4 @@ std::string_view RanOutIn(std::string_view log);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_RUN_EXECUTOR_OOM_KILLS_H_
+#endif  // GAUNTLET_HARNESS_RUN_FILES_OOM_KILLS_H_

@@ -1,4 +1,4 @@
-#include "harness/run/executor/oom_kills.h"
+#include "harness/run/files/oom_kills.h"
 
 #include <algorithm>
 #include <charconv>
