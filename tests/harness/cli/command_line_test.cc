@@ -471,7 +471,9 @@ TEST(CommandLineTest, Mistake_IsNamedInOneLine) {
        "drop, found 384"},
       {{"train", "--plan-state", "d"},
        "train: --plan-state requires --plan FILE"},
-      {{"evaluate"}, "evaluate: --ckpt: missing"},
+      {{"evaluate"},
+       "evaluate: expected the checkpoint directory of a run: gauntlet "
+       "evaluate --ckpt DIR"},
       {{"evaluate", "--ckpt", "d", "--every", "soon"},
        "evaluate: --every: expected a time such as 60s, 10m, 1h, up to 24h, "
        "found "

@@ -154,7 +154,7 @@ TEST_F(DivergenceTest, NamesTheLostRngKeyAndTheFirstWrongOperation) {
       testing::StrEq(
           "the state loaded at step 4 differs: rng/key (key of the random "
           "numbers) is 18446744073709551608, expected 7; worker 0, the same on "
-          "worker 1. The first operation that then differs: rows of the "
+          "worker 1. The first operation that then differs: samples of the "
           "batch"));
 }
 
