@@ -55,6 +55,30 @@ std::string DelayedSaveText(const BegunSave& save,
                      SavesText({save.step}));
 }
 
+// Returns "; it waited for the previous save: the save of step 5 took 115 ms",
+// with the faults that delayed that save. Returns "" unless training reached
+// the step of `save` while the previous save was in progress.
+std::string WaitText(const Record& record, const BegunSave& save) {
+  const std::optional<DoneSave> previous =
+      LastSaveBefore(record, save.begin_ns);
+  if (!previous) return "";
+  const RecordEvent* const done =
+      NewestUntil(record, RecordKind::kSaveAcknowledged, previous->step,
+                  {.t_ns = save.begin_ns});
+  const int64_t begin_ns = done->t_ns - previous->duration_ns;
+  const bool has_waited =
+      FirstOf(record, [&](const RecordEvent& event) {
+        return event.kind == RecordKind::kStep && event.step == save.step &&
+               begin_ns < event.t_ns && event.t_ns < done->t_ns;
+      }) != nullptr;
+  if (!has_waited) return "";
+  const BegunSave begun = {.step = previous->step, .begin_ns = begin_ns};
+  return fmt::format(
+      "; it waited for the previous save: {} took {}",
+      DelayedSaveText(begun, DelaysOf(record, begun, done->t_ns)),
+      MillisecondsText(previous->duration_ns));
+}
+
 // Returns the workers that got the notice and were killed when its grace period
 // had passed.
 std::set<uint64_t> WorkersKilledAfter(const Outline& outline,
@@ -189,9 +213,9 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
       ImmediateFaultOf(outline, *end, span.since_ns);
   const int64_t ended_ns = fault == nullptr ? end->t_ns : fault->event().t_ns;
   if (fault != nullptr && ended_ns < save.begin_ns) {
-    return fmt::format("{} began only after fault {} ({}) had fired",
+    return fmt::format("{} began only after fault {} ({}) had fired{}",
                        SavesText({save.step}), fault->fault->id,
-                       fault->fault->summary);
+                       fault->fault->summary, WaitText(record, save));
   }
   return fmt::format(
       "{} was still being written when {}, {} after the save began{}",

@@ -52,8 +52,10 @@ std::string UsualSaveText(const Record& record);
 // text names the first end between the begin of the save and the end of the
 // span, and the newest fault in the span. The duration ends at the fault of
 // ImmediateFaultOf, if there is one. If this fault fired before the save began,
-// returns "the save of step 12 began only after fault k (…) had fired".
-// REQUIRES: the save was pending at the end of the span.
+// returns "the save of step 12 began only after fault k (…) had fired", with
+// the previous save if this save waited for it: "; it waited for the previous
+// save: fault slowdisk (slow, 3s) delayed the save of step 8, which took 620
+// ms". REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 

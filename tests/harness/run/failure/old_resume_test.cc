@@ -146,6 +146,12 @@ TEST(OldResumeTest, SaveThatBeganAfterTheFault_WasNotCutShortByIt) {
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 began only after fault k (kill worker 2 at "
             "step.end) had fired");
+  record.incarnations.back().events.push_back(
+      {.kind = K::kStep, .t_ns = 500 * kMs, .step = 12});
+  EXPECT_EQ(CauseOf(record),
+            "the save of step 12 began only after fault k (kill worker 2 at "
+            "step.end) had fired; it waited for the previous save: fault "
+            "slowdisk (slow) delayed the save of step 8, which took 620 ms");
 }
 
 TEST(OldResumeTest, MetExpectationNeedsNoCause) {
