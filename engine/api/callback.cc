@@ -19,8 +19,7 @@ Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor) {
   const bool of_validation =
       monitor == Monitor::kValLoss || monitor == Monitor::kValAccuracy;
   if (of_validation && std::isnan(metrics.val_accuracy)) {
-    return InvalidArgument(
-        "monitor: expected validation samples to look at, found none");
+    return InvalidArgument("monitor: expected validation samples, found none");
   }
   switch (monitor) {
     case Monitor::kLoss:

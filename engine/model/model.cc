@@ -132,8 +132,7 @@ Status StagesBuilder::AddConv2D(const LayerSpec& layer, uint32_t index) {
     return InvalidArgument(fmt::format(
         "model.layers[{}]: expected at least one filter and at most {} "
         "parameters in all and outputs a sample, found {} filters of {} "
-        "weights "
-        "at {} places",
+        "weights at {} places",
         index, kMaxParameters, layer.filters, taps, places));
   }
   std::string name = "conv" + std::to_string(conv_layers_++);
@@ -217,7 +216,8 @@ struct BatchCopy {
 // Returns the batch with features and labels: gathers them if it has `samples`.
 ReplicaBatch Gathered(ReplicaBatch batch) {
   if (batch.samples == nullptr) return batch;
-  CHECK(batch.features.empty() && batch.labels.empty(), "samples come one way");
+  CHECK(batch.features.empty() && batch.labels.empty(),
+        "a batch has features and labels, or samples, not both");
   batch.features = batch.samples->features();
   batch.labels = batch.samples->labels();
   return batch;

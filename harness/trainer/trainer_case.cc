@@ -216,17 +216,17 @@ std::string AdviceOnTrainer(const CrashTestResult& result,
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-std::string AdviceOnMissingFile(const Status& failed,
-                                std::string_view directory) {
+std::string AdviceOnStartError(const Status& failed,
+                               std::string_view directory) {
   const auto has = [&failed](std::string_view text) {
     return failed.message().find(text) != std::string::npos;
   };
   if (has(": command not found in PATH") ||
       has(": exec: No such file or directory")) {
     return fmt::format(
-        "name a program that exists in trainer.command: a name is searched in "
-        "PATH, a relative path starts in {}, where gauntlet runs, and the "
-        "interpreter of a script (#!) must exist too",
+        "in trainer.command, name a program that exists: a bare name is "
+        "looked up in PATH, a relative path starts in {}, where gauntlet runs, "
+        "and the interpreter of a script (#!) must exist too",
         directory);
   }
   if (has(": exec: Permission denied")) {

@@ -38,8 +38,8 @@ std::string AdviceOnTrainer(const CrashTestResult& result,
 // because the program is not executable; "" for other errors. `directory`: the
 // directory in which the harness runs, and in which relative paths of the
 // trainer start. The advice names it.
-std::string AdviceOnMissingFile(const Status& failed,
-                                std::string_view directory);
+std::string AdviceOnStartError(const Status& failed,
+                               std::string_view directory);
 
 }  // namespace gauntlet
 

@@ -200,7 +200,7 @@ def a_result_without_room_leaves_the_exit_code(run):
     return None
 
 
-def a_limit_on_files_leaves_a_case_without_a_verdict(run):
+def limit_on_file_sizes_makes_a_case_inconclusive(run):
     (run.directory / "small.yaml").write_text(
         "schema: gauntlet/v2\nname: small\npreset: tiny\n"
         "job: {epochs: 2, replicas: 2}\ncluster: {workers: 2}\n"
@@ -208,7 +208,7 @@ def a_limit_on_files_leaves_a_case_without_a_verdict(run):
     done, seconds = gauntlet(run, "run", "small.yaml", "--world", "real",
                              before=short_files)
     expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
-    expect(" (ulimit -f), 8192 bytes, so what comes later is missing\n" in
+    expect(" (ulimit -f), 8192 bytes, so its later contents are missing\n" in
            done.stdout, done.stdout)
     expect("  next      raise the limit on file sizes (ulimit -f) and repeat "
            "the run\n" in done.stdout, done.stdout)
@@ -301,7 +301,7 @@ CHECKS = (
     a_model_that_has_room_is_enough,
     a_full_folder_of_runs_ends_the_run,
     a_result_without_room_leaves_the_exit_code,
-    a_limit_on_files_leaves_a_case_without_a_verdict,
+    limit_on_file_sizes_makes_a_case_inconclusive,
     a_checkpoint_without_room_ends_the_run,
     a_path_that_is_too_long_is_told_before_training,
     no_loopback_is_told_at_the_first_attempt,

@@ -529,7 +529,8 @@ Status CollectiveSave::EndRetirement() {
   if (!has_retirement_task()) return OkStatus();
   const Status ended = retirement_.WaitWithin(
       timeout_,
-      fmt::format("the removal of old checkpoints after the save of step {}",
+      fmt::format("the writing of the state file or the removal of old "
+                  "checkpoints after the save of step {}",
                   retirement_step_));
   times_.Lap(TimePart::kWait);
   RETURN_IF_ERROR(ended);
@@ -541,7 +542,9 @@ Status CollectiveSave::EndRetirement() {
 Status CollectiveSave::EndTask() {
   if (!has_retirement_task()) return OkStatus();
   if (!retirement_.WaitUntil(retirement_.started_at() + timeout_)) {
-    return DeadlineExceeded("the task that removes old checkpoints hangs");
+    return DeadlineExceeded(
+        "the task that writes the state file and removes old checkpoints "
+        "hangs");
   }
   EmitPendingTimes();
   return retirement_status_;

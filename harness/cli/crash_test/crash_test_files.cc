@@ -82,8 +82,8 @@ CaseOutcome RunTrainerCase(const Case& one, const CasePlace& place) {
     std::string& next = outcome.result.summary.next;
     next = AdviceOnMachineError(result.status().message());
     if (next.empty()) {
-      next = AdviceOnMissingFile(result.status(),
-                                 fs::current_path(ignored).string());
+      next = AdviceOnStartError(result.status(),
+                                fs::current_path(ignored).string());
     }
     outcome.disk_full = result.status().code() == Code::kResourceExhausted;
   }

@@ -84,9 +84,9 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
            "gauntlet run makes it.\n"
            "A crash test of a program (a case with a trainer) has no record "
            "and is skipped,\nwith a note; --json has it as a case with the "
-           "verdict SKIP.\nIf a record cannot be read, the others are judged "
-           "and printed all the same; the\nexit code is then 2, even if one of "
-           "them failed.\nExit codes: gauntlet help exit-codes."},
+           "verdict SKIP.\nIf a record cannot be read, the other records are "
+           "still judged; the exit code\nis then 2, even if a case failed.\n"
+           "Exit codes: gauntlet help exit-codes."},
       verb);
   flags.Positionals(
       {"what", "WHAT...",

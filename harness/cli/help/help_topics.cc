@@ -72,8 +72,8 @@ std::string OutcomesText() {
   for (const OutcomeInfo& info : AllOutcomes()) {
     entries.push_back({std::string(info.name), std::string(info.description)});
   }
-  return "Outcomes: the ends of a run. A scenario must name the one that it "
-         "expects\n(expect: {outcome: NAME}).\n\n" +
+  return "Outcomes: how a run can end. A scenario must name the outcome that "
+         "it expects\n(expect: {outcome: NAME}).\n\n" +
          RenderHelpEntries(entries);
 }
 

@@ -53,8 +53,8 @@ std::string FindFileAtLimit(const std::vector<std::filesystem::path>& folders) {
       const uint64_t size = entry.file_size(error);
       if (error || size < limit.rlim_cur) continue;
       return fmt::format(
-          "{}: reached the limit on file sizes (ulimit -f), {} bytes, so what "
-          "comes later is missing",
+          "{}: reached the limit on file sizes (ulimit -f), {} bytes, so its "
+          "later contents are missing",
           entry.path().string(), limit.rlim_cur);
     }
   }

@@ -26,8 +26,8 @@ bool IsFull(const std::filesystem::path& directory);
 bool ReportsFullDisk(std::string_view text);
 
 // Returns "FILE: reached the limit on file sizes (ulimit -f), 8192 bytes, so
-// what comes later is missing" for the first file in the folders that is as
-// long as this process may write one; "" if there is none. Processes that this
+// its later contents are missing" for the first file in the folders whose size
+// has reached this process's limit; "" if there is none. Processes that this
 // process starts have the same limit.
 std::string FindFileAtLimit(const std::vector<std::filesystem::path>& folders);
 

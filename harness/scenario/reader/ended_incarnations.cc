@@ -215,7 +215,7 @@ class Warner {
         fmt::format("fault `{}` can never fire: at {} worker {} has written "
                     "its file, and {} before it writes the next",
                     waiting.fault.id, PointName(site.point), site.worker, ends),
-        fmt::format("{} comes before the file is written",
+        fmt::format("use point {}, which comes before the file is written",
                     PointName(Point::kShardWrite)));
   }
 

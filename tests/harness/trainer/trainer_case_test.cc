@@ -146,7 +146,7 @@ TEST(TrainerCaseTest, CountsFaultsAndNotTheStatesThatTheyLeave) {
 }
 
 TEST(TrainerCaseTest, MissingFileIsToBeWhereRelativePathsStart) {
-  const std::string advice = AdviceOnMissingFile(
+  const std::string advice = AdviceOnStartError(
       InvalidArgument(
           "python3 train.py: expected a run that ends with 0, found "
           "exit code 2: can't open file '/jobs/train.py': [Errno 2] "
@@ -154,23 +154,23 @@ TEST(TrainerCaseTest, MissingFileIsToBeWhereRelativePathsStart) {
       "/jobs");
   EXPECT_THAT(advice, HasSubstr("relative paths start in /jobs, where gauntlet "
                                 "runs, and {out} is empty"));
-  EXPECT_EQ(AdviceOnMissingFile(InvalidArgument("found exit code 3"), "/jobs"),
+  EXPECT_EQ(AdviceOnStartError(InvalidArgument("found exit code 3"), "/jobs"),
             "");
 }
 
 TEST(TrainerCaseTest, ProgramThatCannotBeStarted_IsToBeNamedOrExecutable) {
   const std::string expected =
-      "name a program that exists in trainer.command: a name is searched in "
-      "PATH, a relative path starts in /jobs, where gauntlet runs, and the "
-      "interpreter of a script (#!) must exist too";
-  EXPECT_EQ(AdviceOnMissingFile(NotFound("train: command not found in PATH"),
-                                "/jobs"),
-            expected);
-  EXPECT_EQ(AdviceOnMissingFile(
+      "in trainer.command, name a program that exists: a bare name is looked "
+      "up in PATH, a relative path starts in /jobs, where gauntlet runs, and "
+      "the interpreter of a script (#!) must exist too";
+  EXPECT_EQ(
+      AdviceOnStartError(NotFound("train: command not found in PATH"), "/jobs"),
+      expected);
+  EXPECT_EQ(AdviceOnStartError(
                 NotFound("./train: exec: No such file or directory"), "/jobs"),
             expected);
-  EXPECT_EQ(AdviceOnMissingFile(Forbidden("./train: exec: Permission denied"),
-                                "/jobs"),
+  EXPECT_EQ(AdviceOnStartError(Forbidden("./train: exec: Permission denied"),
+                               "/jobs"),
             "make the program executable (chmod +x), or name its interpreter "
             "before it in trainer.command");
 }

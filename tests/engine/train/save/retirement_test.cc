@@ -215,7 +215,10 @@ TEST(RetirementTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
                  AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1))}};
   const AttemptResult outcome = TrainingFixture().Run(2, options, plan);
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
-  EXPECT_THAT(outcome.reasons[0], HasSubstr("has not ended within 10.0 s"));
+  EXPECT_THAT(outcome.reasons[0],
+              HasSubstr("the writing of the state file or the removal of old "
+                        "checkpoints after the save of step 18 has not ended "
+                        "within 10.0 s"));
   EXPECT_THAT(outcome.StepsOf(EventKind::kStep).back(),
               AllOf(Ge(27u), Le(30u)));
 }

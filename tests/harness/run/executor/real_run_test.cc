@@ -243,8 +243,8 @@ TEST_F(RealRunTest, EventFileAtTheLimitOnFileSizes_EndsTheRun) {
   EXPECT_EQ(log.harness_error,
             directory_ +
                 "/events/worker-0-incarnation-1.jsonl: reached the limit on "
-                "file sizes (ulimit -f), 16384 bytes, so what comes later is "
-                "missing");
+                "file sizes (ulimit -f), 16384 bytes, so its later contents "
+                "are missing");
   EXPECT_THAT(log.launchers, SizeIs(1)) << "not started again";
   EXPECT_LT(log.wall_seconds, 5.0);
 }

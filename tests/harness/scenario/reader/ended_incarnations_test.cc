@@ -148,7 +148,8 @@ TEST(EndedIncarnationsTest, WarnsOfDamageBehindTheLastFileOfAWorker) {
       "`crash` at step 12 before it writes the next\n"
       "  7 |   - {id: rot, at: {worker: 1, save: 2, point: ckpt.shard.done}, "
       "do: bit_flip}\n"
-      "    |     ^ ckpt.shard.write comes before the file is written\n");
+      "    |     ^ use point ckpt.shard.write, which comes before the file is "
+      "written\n");
   for (const char* at :
        {"step: 10, point: ckpt.shard.done", "save: 2, point: ckpt.end",
         "occurrence: 2, point: ckpt.shard.fsync",
