@@ -55,7 +55,7 @@ struct Steps {
 
 // Sums gradients step by step until the strangers are done. The sums depend
 // only on the steps, so equal numbers of steps give equal bits. Sets `done` if
-// the workers do not meet, as nobody answers the strangers then.
+// no session forms, as nobody answers the strangers then.
 Steps Train(World& world, const Kernels& kernels, const SessionOptions& options,
             std::atomic<bool>& done, std::atomic<int>& formed) {
   Steps steps;
@@ -146,7 +146,7 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
           Train(world, *kernels, own, done, formed);
     });
   }
-  // Some connect before the workers have met, and some during training.
+  // Some connect before the sessions have formed, and some during training.
   std::vector<Descriptor> idle;
   GrpcNetwork network;
   for (int round = 0; round < 2; ++round) {
@@ -159,7 +159,7 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
       // Refused, if it was not disconnected.
       EXPECT_TRUE(!answer.ok() || DecodeControlAs<Refusal>(*answer).ok());
     }
-    for (int met = formed; met < kWorkers; met = formed) formed.wait(met);
+    for (int now = formed; now < kWorkers; now = formed) formed.wait(now);
   }
   done = true;
   for (std::thread& worker : workers) worker.join();

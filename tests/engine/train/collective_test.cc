@@ -453,8 +453,8 @@ TEST(CollectiveTest, NetworkOfTheDevicesMayBreakAnywhere) {
   }
 }
 
-// The kill comes at any time: while workers meet, create the communicator, or
-// train.
+// The kill comes at any time: while workers are at the rendezvous, create the
+// communicator, or train.
 TEST(CollectiveTest, WorkerMayBeKilledWhileTheyJoin) {
   for (int ms = 0; ms < 30; ++ms) {
     const Disturbed disturbed =

@@ -139,11 +139,11 @@ std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   if (event.kind == RecordKind::kClaimBegin && !IsClaimed(events, place)) {
     return "a claim that comes to nothing may not have begun";
   }
-  const bool never_meets =
+  const bool never_rejoins =
       event.kind == RecordKind::kLeft &&
       (place.index + 1 == events.size() ||
        events[place.index + 1].kind == RecordKind::kWorkerExited);
-  if (never_meets) return "the worker meets nobody after it";
+  if (never_rejoins) return "the worker joins no generation after it";
   const bool refused = event.kind == RecordKind::kWorkerLost &&
                        last == RecordKind::kWorkerExited &&
                        events.back().count != kLostWorkerExit;
@@ -165,7 +165,7 @@ std::string_view NoEffectOfDuplicate(const Record& record, EventPlace place) {
       return IsClaimed(events, place) ? "" : "a claim may be tried again";
     case RecordKind::kWorkerLost:
       return EventAt(record, place).generation == 0
-                 ? "workers that meet may lose each other again and again"
+                 ? "workers at a rendezvous may lose each other repeatedly"
                  : "";
     case RecordKind::kNotice:
       return "a worker may be sent more than one notice";

@@ -34,7 +34,7 @@ TEST(RejoinTrackerTest, FormedGenerationEndsTheRejoin) {
   EXPECT_FALSE(tracker.has_new_losses());
 }
 
-TEST(RejoinTrackerTest, DeathIsCompleteOnceTheOthersMeet) {
+TEST(RejoinTrackerTest, DeathIsCompleteOnceTheOthersArrive) {
   RejoinTracker tracker = Formed();
   tracker.OnDeath(1, kStart);
   EXPECT_TRUE(tracker.has_new_losses());
@@ -139,7 +139,7 @@ TEST(RejoinTrackerTest, IgnoresReportsOfOldGenerationsDuringARejoin) {
               ElementsAre(1));
 }
 
-TEST(RejoinTrackerTest, NewIncarnationMeetsThoughItLeftNoGeneration) {
+TEST(RejoinTrackerTest, NewIncarnationArrives_ThoughItLeftNoGeneration) {
   RejoinTracker tracker = Formed();
   tracker.OnDeath(1, kStart);
   tracker.ConsumeLosses();
