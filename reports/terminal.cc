@@ -79,7 +79,7 @@ std::string UnstatedReason(const CaseResult& result) {
 }
 
 // Returns the explanation, with the reason of the verdict behind the cause.
-std::vector<ExplanationLine> BlockLines(const CaseResult& result) {
+std::vector<ExplanationLine> ExplanationWithReason(const CaseResult& result) {
   std::vector<ExplanationLine> lines = ExplanationOf(result);
   const std::string reason = UnstatedReason(result);
   if (reason.empty()) return lines;
@@ -251,7 +251,7 @@ std::string RenderFailure(const CaseResult& result, Colour colour,
                   PlainText(result.name), PlainText(result.world),
                   PlainText(result.file), result.line);
   Block block(columns);
-  for (const ExplanationLine& line : BlockLines(result)) {
+  for (const ExplanationLine& line : ExplanationWithReason(result)) {
     block.Add(line.topic, line.text);
   }
   AddTries(result, block);

@@ -42,7 +42,7 @@ class Handout {
     const Descriptor low(memfd_create("gauntlet-options", MFD_CLOEXEC));
     if (!low.valid()) return PosixError(errno, kWhat, "memfd_create");
     ASSIGN_OR_RETURN(Descriptor fd,
-                     CopyUpwards(low, kFirstKeptDescriptor, kWhat));
+                     DuplicateFrom(low, kFirstKeptDescriptor, kWhat));
     const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
     if (written < 0) return PosixError(errno, kWhat, "pwrite");
     if (written != static_cast<ssize_t>(text.size())) {

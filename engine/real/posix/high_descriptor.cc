@@ -7,12 +7,12 @@
 
 namespace gauntlet {
 
-Result<Descriptor> CopyUpwards(const Descriptor& fd, int lowest,
-                               std::string_view thing) {
+Result<Descriptor> DuplicateFrom(const Descriptor& fd, int lowest,
+                                 std::string_view name) {
   Descriptor copy(fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest));
   if (copy.valid()) return copy;
   // EINVAL: the limit of open files is `lowest` or less.
-  return PosixError(errno == EINVAL ? EMFILE : errno, thing, "dup");
+  return PosixError(errno == EINVAL ? EMFILE : errno, name, "dup");
 }
 
 }  // namespace gauntlet

@@ -11,9 +11,9 @@ namespace gauntlet {
 
 // Returns a copy of the descriptor with the lowest free number from `lowest`
 // on; programs do not inherit it. kIoError: the limit of open files (ulimit -n)
-// permits none; the message begins with `thing`.
-Result<Descriptor> CopyUpwards(const Descriptor& fd, int lowest,
-                               std::string_view thing);
+// permits none; the message begins with `name`.
+Result<Descriptor> DuplicateFrom(const Descriptor& fd, int lowest,
+                                 std::string_view name);
 
 }  // namespace gauntlet
 

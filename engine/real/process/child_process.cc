@@ -30,7 +30,7 @@ struct Pipe {
 };
 
 Result<Descriptor> MoveUp(Descriptor fd) {
-  return CopyUpwards(fd, kFirstOwnDescriptor, "descriptor");
+  return DuplicateFrom(fd, kFirstOwnDescriptor, "descriptor");
 }
 
 Result<Pipe> NewPipe() {

@@ -367,7 +367,8 @@ Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
       RetryOnInterrupt([&] { return open(path.c_str(), kFlags, kFileMode); }));
   if (!low.valid()) return LockError(OpenError(errno, path));
   RETURN_IF_ERROR(LockError(CheckRegularFile(low, path)));
-  ASSIGN_OR_RETURN(Descriptor fd, CopyUpwards(low, kFirstLockDescriptor, path));
+  ASSIGN_OR_RETURN(Descriptor fd,
+                   DuplicateFrom(low, kFirstLockDescriptor, path));
   if (RetryOnInterrupt([&] { return flock(fd.get(), LOCK_EX | LOCK_NB); }) !=
       0) {
     if (errno == EWOULDBLOCK) {

@@ -55,7 +55,7 @@ void StoreModel::End() {
   for (const StoredCheckpoint& left : record_.left.checkpoints) CheckLeft(left);
   CheckNames();
   CheckMissing();
-  if (!IsTidy()) return;
+  if (!HasNoLeftovers()) return;
   checks_.store.Count();
   CheckRetention();
   CheckTemporary();
@@ -161,7 +161,7 @@ void StoreModel::CheckMissing() {
 // another claim can have changed the directory since that claim, and the claim
 // is settled, or its chief has deleted the store. Then the directory must have
 // only the checkpoints that retention keeps, and no partial files.
-bool StoreModel::IsTidy() const {
+bool StoreModel::HasNoLeftovers() const {
   if (!head_ || is_disturbed_) return false;
   if (record_.launchers.empty() ||
       !IsOrderlyExit(record_.launchers.back().exit_code)) {

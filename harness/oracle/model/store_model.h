@@ -180,7 +180,7 @@ class StoreModel {
   void CheckLeft(const StoredCheckpoint& left);
   void CheckNames();
   void CheckMissing();
-  bool IsTidy() const;
+  bool HasNoLeftovers() const;
   const StoredCheckpoint* FindLeft(const Checkpoint& one) const;
   bool IsLeftValid(const Checkpoint& one) const;
   std::string_view VerificationText(const Checkpoint& one) const;

@@ -235,7 +235,7 @@ void TrainingModel::CheckIsComplete(const LauncherRun& last_launch) {
                         fmt::format("the result has {} epochs, expected {}",
                                     result.epochs, epochs));
   }
-  CheckReferenceRows(result);
+  CheckReferenceSamples(result);
 }
 
 // Reports a wrong number of steps in the result or in the events.
@@ -254,15 +254,15 @@ void TrainingModel::CountSteps(uint64_t found, uint64_t expected) {
 // Checks that the reference run uses each sample exactly once in every epoch
 // that ends. A run that uses the same samples as the reference then does so
 // too.
-void TrainingModel::CheckReferenceRows(const FinalResult& result) {
+void TrainingModel::CheckReferenceSamples(const FinalResult& result) {
   const uint64_t owed = record_.setup.rows_per_epoch;
   if (owed == 0 || !reports_samples_) return;
-  std::map<uint64_t, std::vector<uint32_t>> rows;  // by epoch
+  std::map<uint64_t, std::vector<uint32_t>> samples;  // by epoch
   for (const GoldenEntry& entry : record_.golden.entries) {
-    std::vector<uint32_t>& of_epoch = rows[entry.epoch];
+    std::vector<uint32_t>& of_epoch = samples[entry.epoch];
     of_epoch.insert(of_epoch.end(), entry.samples.begin(), entry.samples.end());
   }
-  for (auto& [epoch, used] : rows) {
+  for (auto& [epoch, used] : samples) {
     if (epoch >= result.epochs) break;
     checks_.samples.Count();
     std::ranges::sort(used);

@@ -75,8 +75,8 @@ class TrainingModel {
     std::set<std::pair<std::string_view, std::string_view>> damaged;
   };
   // Samples of a step that workers have emitted so far.
-  struct StepRows {
-    std::vector<uint32_t> rows;
+  struct StepSamples {
+    std::vector<uint32_t> samples;
     size_t tellers = 0;  // number of these workers
   };
   // First event of its kind and position in a generation: the events of other
@@ -98,8 +98,9 @@ class TrainingModel {
     uint64_t saved_to = 0;
     std::optional<TrainingPosition> not_finite_at;  // first report by a member
     std::optional<uint64_t> stop;                   // step at which all stop
-    std::map<uint64_t, int> failed;     // number of failed saves, by step
-    std::map<uint64_t, StepRows> open;  // steps that some members have emitted
+    std::map<uint64_t, int> failed;  // number of failed saves, by step
+    // Steps whose samples some members have emitted, but not all.
+    std::map<uint64_t, StepSamples> open;
     size_t finished = 0;
     std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
   };
@@ -178,7 +179,7 @@ class TrainingModel {
   size_t EndOf(const PlannedLaunch* launch) const;
   void CheckIsComplete(const LauncherRun& last_launch);
   void CountSteps(uint64_t found, uint64_t expected);
-  void CheckReferenceRows(const FinalResult& result);
+  void CheckReferenceSamples(const FinalResult& result);
 
   Generation* Of(const Worker& worker);
 

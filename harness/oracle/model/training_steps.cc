@@ -159,20 +159,21 @@ void TrainingModel::TakeStep(const Emitter& by, Generation& generation,
                                    Where(by, event), *generation.stop));
   }
   if (!reports_samples_) return;
-  StepRows& step = generation.open[event.step];
+  StepSamples& step = generation.open[event.step];
   ++step.tellers;
-  step.rows.insert(step.rows.end(), event.samples.begin(), event.samples.end());
+  step.samples.insert(step.samples.end(), event.samples.begin(),
+                      event.samples.end());
   if (step.tellers < generation.members.size()) return;
   const auto found = reference_.Find(RecordKind::kStep, PositionOf(event));
   if (found) {
     checks_.samples.Count();
-    std::ranges::sort(step.rows);
-    if (step.rows != reference_[*found].samples) {
+    std::ranges::sort(step.samples);
+    if (step.samples != reference_[*found].samples) {
       checks_.samples.Fail(
           "other-rows",
           fmt::format("step {} of generation {} used {} samples that are not "
                       "the {} of the reference",
-                      event.step, generation.number, step.rows.size(),
+                      event.step, generation.number, step.samples.size(),
                       reference_[*found].samples.size()));
     }
   }
@@ -201,10 +202,10 @@ void TrainingModel::CloseSteps(const Generation& generation) {
         reference_.FindOfStep(RecordKind::kStep, number);
     if (found == nullptr) continue;
     checks_.samples.Count();
-    std::vector<uint32_t> rows = step.rows;
-    std::ranges::sort(rows);
+    std::vector<uint32_t> samples = step.samples;
+    std::ranges::sort(samples);
     if (number == generation.last_step &&
-        std::ranges::includes(found->samples, rows)) {
+        std::ranges::includes(found->samples, samples)) {
       continue;
     }
     checks_.samples.Fail(

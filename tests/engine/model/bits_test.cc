@@ -116,7 +116,7 @@ TEST(BitsTest, ReplicasAddUpInAscendingOrder) {
   EXPECT_EQ(BitsOf(sum), BitsOf(by_hand));
 }
 
-TEST(BitsTest, EvaluationSumsAllRowsInOneCanonicalSum) {
+TEST(BitsTest, EvaluationSumsAllSamplesInOneCanonicalSum) {
   const auto kernels = MakeKernels(Isa::kAuto, 1);
   JobSpec job = PresetJob("tiny").value();
   job.data.samples = 1000;  // four evaluation blocks, the last one partial

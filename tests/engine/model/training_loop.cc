@@ -73,25 +73,25 @@ uint64_t TrainingLoop::steps_per_epoch() const {
 void TrainingLoop::Step() {
   const auto replicas = static_cast<uint64_t>(job_.replicas);
   const auto batch = static_cast<uint64_t>(job_.batch);
-  const uint64_t step_rows = replicas * batch;
+  const uint64_t step_samples = replicas * batch;
   const SampleOrder order(job_.seed, step_ / steps_per_epoch(),
                           data_->train.samples);
-  const uint64_t position = step_ % steps_per_epoch() * step_rows;
+  const uint64_t position = step_ % steps_per_epoch() * step_samples;
   std::vector<float> sum(parameters_.size());
   std::vector<float> gradients(parameters_.size());
   for (uint64_t replica = 0; replica < replicas; ++replica) {
     const SampleRange range =
-        ReplicaSamples(position, step_rows, batch, replica);
+        ReplicaSamples(position, step_samples, batch, replica);
     const Samples samples = Gather(data_->train, order, range);
-    const ReplicaResult result =
-        model_->Gradients(parameters_,
-                          {.features = samples.features,
-                           .labels = samples.labels,
-                           .loss_scale = 1.0f / static_cast<float>(step_rows),
-                           .rng_key = job_.seed,
-                           .step = step_,
-                           .first_global_row = range.first - position},
-                          replica == 0 ? sum : gradients);
+    const ReplicaResult result = model_->Gradients(
+        parameters_,
+        {.features = samples.features,
+         .labels = samples.labels,
+         .loss_scale = 1.0f / static_cast<float>(step_samples),
+         .rng_key = job_.seed,
+         .step = step_,
+         .first_global_row = range.first - position},
+        replica == 0 ? sum : gradients);
     if (replica > 0) kernels_.Accumulate(gradients, sum);
     loss_ = replica == 0 ? result.loss : loss_ + result.loss;
   }

@@ -22,7 +22,7 @@ constexpr char kStep[] =
 
 std::string ErrorOf(const std::string& text) {
   const Parsed<IncarnationEvents> parsed =
-      ReadEventFile(text, "w1-life2.jsonl");
+      ReadEventFile(text, "worker-1-incarnation-2.jsonl");
   EXPECT_FALSE(parsed.ok());
   EXPECT_EQ(parsed.error.find('\n'), std::string::npos) << "one line only";
   return parsed.error;
@@ -106,7 +106,7 @@ TEST(EventFileTest, Error_NamesTheLineAndTheReason) {
   for (const auto& [line, expected] : kCases) {
     const std::string error = ErrorOf(kHeader + line + "\n");
     EXPECT_THAT(error, HasSubstr(expected)) << line.substr(0, 80);
-    EXPECT_THAT(error, HasSubstr("w1-life2.jsonl:2: "));
+    EXPECT_THAT(error, HasSubstr("worker-1-incarnation-2.jsonl:2: "));
   }
 }
 
@@ -120,7 +120,7 @@ TEST(EventFileTest, RefusesAnInvalidHeader) {
        R"({"kind":"header","schema":"gauntlet.events/v2","worker":-2,"incarnation":1})",
        R"({"kind":"header","schema":7,"worker":1,"incarnation":1})"}) {
     EXPECT_THAT(ErrorOf(std::string(header) + "\n"),
-                HasSubstr("w1-life2.jsonl:1: "))
+                HasSubstr("worker-1-incarnation-2.jsonl:1: "))
         << header;
   }
 }

@@ -13,7 +13,7 @@ namespace {
 
 TEST(HighDescriptorTest, CopyHasANumberFromTheLowestOn) {
   const Result<Descriptor> copy =
-      CopyUpwards(Descriptor(dup(STDIN_FILENO)), 40, "input");
+      DuplicateFrom(Descriptor(dup(STDIN_FILENO)), 40, "input");
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   EXPECT_GE(copy->get(), 40);
   EXPECT_EQ(fcntl(copy->get(), F_GETFD), FD_CLOEXEC);
@@ -29,7 +29,7 @@ TEST(HighDescriptorTest, LimitOfOpenFiles_IsNamed) {
   getrlimit(RLIMIT_NOFILE, &former);
   const rlimit few = {.rlim_cur = 40, .rlim_max = former.rlim_max};
   setrlimit(RLIMIT_NOFILE, &few);
-  const Result<Descriptor> copy = CopyUpwards(input, 40, "input");
+  const Result<Descriptor> copy = DuplicateFrom(input, 40, "input");
   setrlimit(RLIMIT_NOFILE, &former);
   EXPECT_EQ(copy.status().ToString(),
             "IO_ERROR: input: dup: Too many open files (ulimit -n)");

@@ -19,7 +19,7 @@ TEST(IncarnationFileTest, NameOfEarlierVersionsIsParsed) {
             std::pair(1, 2));
 }
 
-TEST(IncarnationFileTest, OtherNamesAreNot) {
+TEST(IncarnationFileTest, ReturnsNullopt_ForOtherNames) {
   for (const char* name :
        {"", "-", "worker", "worker-1", "worker-1.log", "worker-1-2.log",
         "worker-1-incarnation-2", "worker-1-incarnation-2.jsonl",

@@ -45,11 +45,11 @@ class BoundaryScheduleTest : public testing::Test {
 
   TrainOptions options_;
   Position position_;
-  const SampleSchedule rows_ =
+  const SampleSchedule sample_schedule_ =
       SampleSchedule::Make(JobOfFiveSteps(),
                            {.samples = kStepsPerEpoch * kBatch})
           .value();
-  BoundarySchedule schedule_{options_, position_, rows_};
+  BoundarySchedule schedule_{options_, position_, sample_schedule_};
 };
 
 TEST_F(BoundaryScheduleTest, PositionDeterminesTheBoundary) {

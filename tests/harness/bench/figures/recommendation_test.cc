@@ -36,7 +36,7 @@ TEST(Recommendation, IsTheModelsBestInterval_ToTwoDigits) {
   EXPECT_DOUBLE_EQ(all[0].goodput, ExpectedGoodput(model, all[0].seconds));
 }
 
-TEST(Recommendation, ASaveCostsAtLeastItsStall) {
+TEST(Recommendation, SaveCostsAtLeastItsStall) {
   std::vector<CheckpointFigures> noisy = {Figures({}),
                                           Figures(SaveMode::kAsync)};
   noisy[1].of(Metric::kCost) = {-0.007};
