@@ -79,7 +79,7 @@ Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
 }
 
 // Returns a text that is the same for the same samples, whatever the format of
-// their files is. The text contains the numbers of samples of each file, as
+// their files is. The text contains the number of samples in each file, as
 // these determine which replica takes which samples.
 std::string ContentText(const RawSamples& raw) {
   const auto digest_of = [](const auto& values) {

@@ -19,8 +19,8 @@ struct Rejection {
   std::string reason;
 };
 
-// In the message of a refusal, and in `all_invalid_reason`: follows the
-// directory, before the list of the checkpoints.
+// Text between the directory and the list of checkpoints, in the message of a
+// refusal and in `all_invalid_reason`.
 inline constexpr std::string_view kNoneIsValid =
     ": there are checkpoints and none is valid: ";
 

@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// Returns the number at the begin of the text; nullopt if there is none.
+// Returns the number at the start of the text; nullopt if there is none.
 std::optional<int> NumberAtBegin(std::string_view text) {
   int number = 0;
   const auto [end, error] =

@@ -1,5 +1,5 @@
-// Joins a generation: the workers do a rendezvous, the chief decides which
-// state all resume from, and each worker takes that state.
+// Joins a generation: the workers arrive at a rendezvous, the chief decides
+// which state all resume from, and each worker takes that state.
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_GENERATION_JOIN_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_GENERATION_JOIN_H_
 

@@ -21,7 +21,7 @@ RunTimeLeft::RunTimeLeft(const std::vector<SuiteItem>& items, int jobs,
   std::map<std::string, std::vector<double>> by_world;
   for (const CaseResult& one : earlier.cases) {
     // A case that was not run has no time. An inconclusive one may have ended
-    // long before or after the time that it takes.
+    // early or late.
     if (one.seconds <= 0 || one.verdict.kind == VerdictKind::kError) continue;
     earlier_[{one.name, one.world}] = one.seconds;
     by_world[one.world].push_back(one.seconds);

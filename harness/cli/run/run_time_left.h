@@ -17,9 +17,8 @@ namespace gauntlet {
 
 // The estimate for a case is its time in the earlier run, unless it was
 // inconclusive there. For a new case, it is the median time of the case's world
-// in the earlier run. If no case of this run and world has a time of the
-// earlier run, it is the mean time of this world so far: an earlier run of
-// other scenarios is no basis for an estimate.
+// in the earlier run. If this run repeats no case of the world, the estimate is
+// the mean time of the world's cases so far.
 class RunTimeLeft {
  public:
   // `jobs`: number of cases that run at a time.
@@ -35,7 +34,8 @@ class RunTimeLeft {
   using Key = std::pair<std::string, std::string>;  // name and world
 
   struct WorldTimes {
-    // Seconds of a case in the earlier run, if this run repeats one of them.
+    // Median seconds of the world's cases in the earlier run; nullopt if this
+    // run repeats none of them.
     std::optional<double> median;
     uint64_t ran = 0;
     double seconds = 0;         // of the cases that ran

@@ -67,8 +67,8 @@ class RunsFolderLock {
 
 // Points the link `latest` in the folder of runs to the run. The link exists at
 // every moment; of overlapping runs, it names the one that ended last.
-// kIoError: the message says that the results are in the folder of the run.
-// REQUIRES: they are.
+// REQUIRES: the results are in the folder of the run. The message of an error
+// (kIoError) names this folder.
 Status LinkLatest(const std::filesystem::path& runs, const std::string& id);
 
 // A folder that one command writes to. `lock` is held for the lifetime of the

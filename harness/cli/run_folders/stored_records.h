@@ -53,7 +53,8 @@ void SortCases(std::vector<std::string>& folders);
 Result<std::string> PickName(std::string_view what, const std::string& text,
                              const std::vector<std::string>& names);
 
-// kNotFound: the path is no folder. The message says how runs come there.
+// Returns kNotFound if the path is no folder. If nothing is there, the message
+// names the command that creates it.
 Status CheckFolderOfRuns(const std::filesystem::path& runs);
 
 // Returns the name of the run in `runs` that is `id` or begins with it.

@@ -79,8 +79,8 @@ std::map<IncarnationKey, fs::path> FilesOfWorkers(const fs::path& folder,
     const std::string name = entry.path().filename();
     const auto key = ParseIncarnationFileName(name, ending);
     if (!key) continue;
-    // A folder with events of an earlier version too may have two files of this
-    // incarnation.
+    // If an earlier version also wrote to the folder, an incarnation may have
+    // two files. The current name wins.
     const bool is_newest =
         name == IncarnationFileName(key->first, key->second, ending);
     if (is_newest || !files.contains(*key)) files[*key] = entry.path();

@@ -73,13 +73,13 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
-// Keys that a scalar in place of their map most likely belongs to.
+// Keys that a scalar most likely means if it stands in place of a map.
 constexpr std::array<std::string_view, 5> kLikelyKeys = {
     "cluster.workers", "timeout.total", "preemption.grace", "disk.capacity",
     "expect.restarts.exactly"};
 
-// Returns the scalar as a value of this type: "5s" for a duration of 5; "" if
-// the type has no such value.
+// Returns the scalar as a value of this type, such as "5s" for 5 where a
+// duration is expected; "" if the type has no such value.
 std::string AsValueOf(KeyType type, const std::string& scalar) {
   const bool is_number = ParseWholeNumber(scalar).has_value();
   const bool fits = type == KeyType::kDuration

@@ -124,9 +124,9 @@ class Warner {
     return Progress{.step = site.step, .save = {}};
   }
 
-  // Returns true iff the fault damages a file that its worker writes in the
-  // save after that of the fault: its point comes after the only file that a
-  // worker other than the chief writes in a save.
+  // Returns true iff the fault can damage only the file of the worker's next
+  // save. This holds at points after a worker's shard is written. A worker
+  // other than the chief writes no other file.
   bool DamagesFileOfNextSave(const Fault& fault) const {
     const bool may_be_chief = fault.site.worker <= 0 ||
                               case_.cluster.policy == RestartPolicy::kRejoin;
@@ -157,8 +157,8 @@ class Warner {
     return site;
   }
 
-  // Warns of an only fault that damages the file of the next save, but is in
-  // the last save. A full disk or a planted bug may lead to more saves.
+  // Warns if the scenario's only fault waits for a file after the last save. A
+  // full disk or a planted bug may lead to more saves.
   void CheckLastSave(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     if (faults_.size() != 1 || !DamagesFileOfNextSave(placed.fault) ||
@@ -177,7 +177,7 @@ class Warner {
     if (is_last) WarnOfNextFile(placed, "the run ends");
   }
 
-  // `site`: that of the fault `waiting`, or a later one at which it fires.
+  // `site`: the place at which `waiting` fires.
   bool IsBehind(const FaultSite& site, const Fault& waiting,
                 const Fault& ending, const Progress& end) const {
     const bool is_same = site.worker == ending.site.worker &&
@@ -207,7 +207,8 @@ class Warner {
                                          : fmt::format("at step {}", *end.step);
   }
 
-  // `ends`: the event before the file that the fault waits for.
+  // `ends`: clause with the reason why the worker writes no further file: "the
+  // run ends".
   void WarnOfNextFile(const PlacedFault& waiting, std::string_view ends) {
     const FaultSite& site = waiting.fault.site;
     diagnostics_.Warning(

@@ -194,7 +194,7 @@ bool MaySaveAtAnyStep(const Case& one) {
          std::ranges::any_of(one.plan.faults, IsNotice);
 }
 
-// Checks that a save can have the step from which the scenario expects a
+// Checks that the run can save at the step from which the scenario expects a
 // resume. Reports an error if there is no store or no trigger of saves, and
 // warns if the trigger is due at other steps. Without a trigger, there is still
 // the save at the end of training.
@@ -303,10 +303,9 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
       fmt::format("exit_code: {}", *code));
 }
 
-// Warns of an expected resume that the expected outcome excludes:
-// `stops-cleanly` if nothing restarts the job before its stop, or `completes`,
-// which is the outcome of a run without a restart. If workers rejoin, they may
-// load without a restart.
+// Warns if the expected outcome excludes a resume: `completes` always,
+// `stops-cleanly` if nothing restarts the job before its stop. If workers
+// rejoin, they may load without a restart.
 void WarnOfResumeWithoutRestart(const YamlNode& document, const Case& one,
                                 Diagnostics& diagnostics) {
   const YamlNode* const expect = document.Find("expect");

@@ -19,8 +19,8 @@ class EventFolderTest : public testing::Test {
   EventFolderTest() { fs::create_directories(folder_); }
   ~EventFolderTest() override { fs::remove_all(folder_); }
 
-  // Appends a header and the steps `first` to `last` to the file, one of worker
-  // 1.
+  // Appends a header and the steps `first` to `last` to the file `name` of
+  // worker 1.
   void Append(int first, int last,
               const char* name = "worker-1-incarnation-2.jsonl") {
     std::ofstream file(folder_ / name, std::ios::app);
