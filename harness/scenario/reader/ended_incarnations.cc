@@ -130,8 +130,11 @@ class Warner {
   bool DamagesFileOfNextSave(const Fault& fault) const {
     const bool may_be_chief = fault.site.worker <= 0 ||
                               case_.cluster.policy == RestartPolicy::kRejoin;
+    const int shards = case_.train.checkpoint.shards;
+    const bool writes_shards = shards == 0 || fault.site.worker < shards;
     if (!InfoOf(fault.kind).effects.damages_file || may_be_chief ||
-        fault.site.epoch || case_.train.checkpoint.mode != SaveMode::kSync) {
+        !writes_shards || fault.site.epoch ||
+        case_.train.checkpoint.mode != SaveMode::kSync) {
       return false;
     }
     switch (fault.site.point) {

@@ -194,6 +194,15 @@ bool MaySaveAtAnyStep(const Case& one) {
          std::ranges::any_of(one.plan.faults, IsNotice);
 }
 
+// Returns the trigger that is due at the step. If none can be, returns the
+// advice to expect no resume from a step.
+std::string TriggerDueAt(uint64_t step, const Case& one) {
+  if (step == 0 || step > TotalSteps(one).value_or(step)) {
+    return "remove resumed_from";
+  }
+  return fmt::format("checkpoint: {{every: {{steps: {}}}}}", step);
+}
+
 // Checks that the run can save at the step from which the scenario expects a
 // resume. Reports an error if there is no store or no trigger of saves, and
 // warns if the trigger is due at other steps. Without a trigger, there is still
@@ -215,15 +224,16 @@ void CheckExpectedResume(const MapReader& document, const Case& one,
   if (one.train.checkpoint.trigger.unit == SaveUnit::kNone &&
       *step < TotalSteps(one).value_or(0)) {
     return diagnostics.Error(place, never("checkpoint.every is never"),
-                             fmt::format("checkpoint: {{every: {{steps: {}}}}}",
-                                         std::max<uint64_t>(*step, 1)));
+                             TriggerDueAt(*step, one));
   }
   const std::optional<NearestSaves> nearest = SavesNextTo(one, *step);
   if (!nearest || nearest->at_or_before == step || !one.plan.bugs.empty()) {
     return;
   }
+  const bool has_saves = nearest->at_or_before || nearest->after;
   diagnostics.Warning(place, never(NearestSavesText(*nearest)),
-                      NearestSavesHint(*nearest));
+                      *step != 0 && has_saves ? NearestSavesHint(*nearest)
+                                              : TriggerDueAt(*step, one));
 }
 
 // Warns of a notice whose grace period is shorter than preemption.grace. The

@@ -834,6 +834,10 @@ TEST(BadFilesTest, ResumeWithoutAnyCheckpoint_IsAnError) {
             "    |                                                  ^ "
             "checkpoint: {every: {steps: 5}}\n");
   EXPECT_THAT(
+      ErrorsOf(head + "checkpoint: {every: never}\n" + crash +
+               "expect: {outcome: recovers, resumed_from: {step: 0}}\n"),
+      testing::HasSubstr("^ remove resumed_from\n"));
+  EXPECT_THAT(
       ErrorsOf(head + "checkpoint: {directory: none}\n" + crash + resume),
       testing::HasSubstr("error: can never match: step 5, but the job "
                          "stores no checkpoint\n"));

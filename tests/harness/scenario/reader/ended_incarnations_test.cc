@@ -173,6 +173,20 @@ TEST(EndedIncarnationsTest, WarnsOfDamageBehindTheLastFileOfAWorker) {
                         "the run ends before it writes the next\n"));
 }
 
+// With two shards, workers 0 and 1 write files, and worker 2 writes none.
+TEST(EndedIncarnationsTest, WarnsOfTheNextFileOnlyIfItsWorkerWritesShards) {
+  const std::string crash =
+      "  - {id: crash, at: {worker: 1, step: 12}, do: crash}\n";
+  const auto warnings = [&crash](const char* worker) {
+    return WarningsOf("  - {id: rot, at: {worker: " + std::string(worker) +
+                          ", save: 2, point: ckpt.end}, do: bit_flip}\n" +
+                          crash,
+                      ", shards: 2");
+  };
+  EXPECT_THAT(warnings("1"), HasSubstr("worker 1 has written its file"));
+  EXPECT_THAT(warnings("2"), testing::Not(HasSubstr("has written its file")));
+}
+
 TEST(EndedIncarnationsTest, IgnoresDamageToAFileThatIsStillWritten) {
   const std::string crash = "at: {worker: 2, step: 12}, do: crash";
   for (const char* at : {"worker: 1, save: 2, point: ckpt.shard.write",

@@ -315,6 +315,19 @@ TEST(ResolveTest, WarnsOfAResumeFromAStepWithoutASave) {
   }
 }
 
+// The run has 36 steps.
+TEST(ResolveTest, ResumeThatNoSavePermits_NamesATriggerOrItsRemoval) {
+  const std::string none =
+      "checkpoint: {every: {steps: 40}, on_success: leave}";
+  const std::string remove = "^ remove resumed_from\n";
+  EXPECT_THAT(WarningsOfResume(none, 7),
+              HasSubstr("^ checkpoint: {every: {steps: 7}}\n"));
+  EXPECT_THAT(WarningsOfResume(none, 37), HasSubstr(remove));
+  EXPECT_THAT(WarningsOfResume(none, 0), HasSubstr(remove));
+  EXPECT_THAT(WarningsOfResume("checkpoint: {every: {steps: 5}}", 0),
+              HasSubstr(remove));
+}
+
 TEST(ResolveTest, DoesNotWarnOfAResumeFromAStepThatMayBeSaved) {
   const std::string fives = "checkpoint: {every: {steps: 5}}";
   EXPECT_EQ(WarningsOfResume(fives, 5), "");
