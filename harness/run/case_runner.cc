@@ -1,10 +1,12 @@
 #include "harness/run/case_runner.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <utility>
 
+#include "engine/real/posix/posix_status.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
 #include "harness/record/text/simulated_time.h"
@@ -106,7 +108,8 @@ class CaseRun {
 
   void Run() {
     const Status status = TryRun();
-    if (!status.ok()) record_.harness_error = status.message();
+    // An earlier error is closer to the cause.
+    if (record_.harness_error.empty()) record_.harness_error = status.message();
   }
   Record& record() { return record_; }
   // Returns true iff the folder of the run had no room left.
@@ -130,9 +133,9 @@ class CaseRun {
           {.program = place_.program, .directory = place_.directory}, plan_);
       disk_full_ = log.disk_full;
       AdoptLog(std::move(log), record_);
-      return disk_full_ ? ResourceExhausted(place_.directory +
-                                            ": there is no space left")
-                        : OkStatus();
+      return disk_full_
+                 ? PosixError(ENOSPC, place_.directory, "cannot be written")
+                 : OkStatus();
     }
     ASSIGN_OR_RETURN(const auto data, references_.DataOf(plan_.train.job.data));
     FiberPool pool;

@@ -8,7 +8,7 @@
 #include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/run_folders/stored_runs.h"
-#include "harness/run/failure/no_verdict.h"
+#include "harness/run/failure/inconclusive_advice.h"
 #include "harness/run/files/text_file.h"
 #include "harness/scenario/writer/write_scenario.h"
 #include "harness/trainer/crash_test.h"

@@ -16,23 +16,24 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kNoMemory = "gauntlet: out of memory\n";
-constexpr std::string_view kNoThread =
-    "gauntlet: out of threads, or of memory for one (ulimit -u or -v, or the "
-    "cgroup's pids.max)\n";
-static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
+static_assert(kOutOfMemory.starts_with(kRanOut) &&
+              kOutOfThreads.starts_with(kRanOut));
 
-// Prints the line, once for all threads, and ends the process.
-[[noreturn]] void PrintAndExit(std::string_view line, int exit) {
+// Prints the text and a line feed, once for all threads, and ends the process.
+// Truncates a long text.
+[[noreturn]] void PrintAndExit(std::string_view text, int exit) {
   static std::atomic_flag printing;
   while (printing.test_and_set()) pause();
-  WriteStderrUnlessBlocked(line);
+  char line[kMaxAtomicWrite];
+  const size_t length = text.copy(line, sizeof(line) - 1);
+  line[length] = '\n';
+  WriteStderrUnlessBlocked({line, length + 1});
   _exit(exit);
 }
 
 template <int exit>
 [[noreturn]] void End() {
-  PrintAndExit(kNoMemory, exit);
+  PrintAndExit(kOutOfMemory, exit);
 }
 
 // Prints a line on an exception that nobody handled. A long text is truncated.
@@ -56,7 +57,7 @@ template <int exit>
     if (std::current_exception() != nullptr) throw;
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::resource_unavailable_try_again) {
-      PrintAndExit(kNoThread, exit);
+      PrintAndExit(kOutOfThreads, exit);
     }
     PrintUnhandled(error.what());
   } catch (const std::exception& error) {

@@ -39,7 +39,7 @@
 #include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/crash_notice.h"
-#include "harness/run/failure/no_verdict.h"
+#include "harness/run/failure/inconclusive_advice.h"
 #include "harness/run/files/shell_word.h"
 #include "harness/run/files/text_file.h"
 #include "harness/run/suite.h"

@@ -24,9 +24,9 @@
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/process_ends.h"
+#include "harness/run/failure/inconclusive_advice.h"
 #include "harness/run/failure/limits/killed_in_grace.h"
 #include "harness/run/failure/met_expectations.h"
-#include "harness/run/failure/no_verdict.h"
 #include "harness/run/failure/remedy/restart_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -289,10 +289,10 @@ IdleReason EndedIncarnation(const Outline& outline, const IdleFault& idle,
 // Returns advice on a fault that occurred at no place of the run.
 std::string OtherPlaceAdvice(const IdleFault& idle, const std::string& show) {
   const FaultSite& site = idle.site();
-  // Another worker than the chief ends a synchronous save at its step.
-  const bool is_of_chief =
+  // Workers other than the chief reach ckpt.end at the step of the save.
+  const bool may_be_chief =
       site.worker <= 0 || InfoOf(site.point).reached_by == ReachedBy::kChief;
-  if (site.step.value_or(0) > 0 && IsTailOfSave(site.point) && is_of_chief) {
+  if (site.step.value_or(0) > 0 && IsTailOfSave(site.point) && may_be_chief) {
     return fmt::format(
         "replace `step` inside `at` of fault {} by `save: N`, which selects "
         "the N-th save; at {}, `step` is the step that training has reached, "
@@ -530,7 +530,7 @@ void ExplainIdleFault(const Record& record, CaseResult& result) {
     reason = NothingLost(outline, result);
   }
   if (reason.cause.empty() && reason.next.empty()) {
-    reason.next = AdviceWithoutVerdict(record, result);
+    reason.next = AdviceOnInconclusive(record, result);
   }
   result.cause = WithClockOfWorld(std::move(reason.cause), result.world);
   result.summary.next = std::move(reason.next);

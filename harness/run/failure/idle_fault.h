@@ -11,7 +11,7 @@ namespace gauntlet {
 // Sets the cause of an inconclusive case, as far as the record shows it, and
 // the advice (summary.next): "fault b waits for worker 3, but incarnation 2 has
 // workers 0 and 1 (cluster.workers_per_attempt)". If it finds no cause, sets
-// only the advice (AdviceWithoutVerdict). Changes no other case.
+// only the advice (AdviceOnInconclusive). Changes no other case.
 //
 // REQUIRES: result.verdict is the verdict on the record.
 void ExplainIdleFault(const Record& record, CaseResult& result);

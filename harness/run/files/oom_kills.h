@@ -22,6 +22,12 @@ uint64_t OomKillsIn(std::string_view vmstat);
 // cannot get memory or start a thread.
 inline constexpr std::string_view kRanOut = "gauntlet: out of ";
 
+// The two lines that start with kRanOut, without their line feeds.
+inline constexpr std::string_view kOutOfMemory = "gauntlet: out of memory";
+inline constexpr std::string_view kOutOfThreads =
+    "gauntlet: out of threads, or of memory for one (ulimit -u or -v, or the "
+    "cgroup's pids.max)";
+
 // The message of the allocator contains this text, after a source location. If
 // a library requested the memory, it may crash, and then no other message
 // follows.

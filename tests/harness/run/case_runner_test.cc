@@ -92,6 +92,34 @@ exit 7
   EXPECT_EQ(result.summary, FailureSummary());
 }
 
+// The program reports a full disk, in its events or as their end.
+TEST_F(CaseRunnerTest, FullDisk_IsTheReason_UnlessAnErrorCameBefore) {
+  const auto run = [this](const std::string& folder,
+                          const std::string& script) {
+    const std::string program = scratch_ / folder + ".sh";
+    std::ofstream(program) << "#!/bin/sh\n" << script << "exit 7\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    std::filesystem::create_directory(scratch_ / folder);
+    return RunCase(CleanCase(),
+                   {.world = WorldKind::kReal,
+                    .program = program,
+                    .directory = scratch_ / folder},
+                   {.world = WorldKind::kReal}, references_);
+  };
+  const std::string full = "No space left on device";
+  const CaseOutcome plain = run(
+      "plain", "printf '" + full + "' > \"$7/worker-0-incarnation-1.jsonl\"\n");
+  EXPECT_TRUE(plain.disk_full);
+  EXPECT_EQ(plain.result.verdict.reason,
+            scratch_ / "plain" + ": cannot be written: " + full);
+  EXPECT_EQ(plain.result.summary.next, "free space and repeat the run");
+  const std::string earlier = "event log: e: write: " + full + "; it ends here";
+  const CaseOutcome cut = run("cut", "echo '" + earlier + "'\n");
+  EXPECT_TRUE(cut.disk_full);
+  EXPECT_EQ(cut.result.verdict.reason, earlier);
+  EXPECT_EQ(cut.result.summary.next, "free space and repeat the run");
+}
+
 TEST_F(CaseRunnerTest, HasNoVerdict_IfAFaultNeverFired) {
   const Verdict verdict = Run(IdleCase()).result.verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kError);

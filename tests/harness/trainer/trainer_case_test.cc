@@ -1,5 +1,6 @@
 #include "harness/trainer/trainer_case.h"
 
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,6 +9,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "chaos/trace/process/program_start.h"
+#include "engine/real/posix/posix_status.h"
 
 namespace gauntlet {
 namespace {
@@ -163,14 +167,14 @@ TEST(TrainerCaseTest, ProgramThatCannotBeStarted_IsToBeNamedOrExecutable) {
       "in trainer.command, name a program that exists: a bare name is looked "
       "up in PATH, a relative path starts in /jobs, where gauntlet runs, and "
       "the interpreter of a script (#!) must exist too";
-  EXPECT_EQ(
-      AdviceOnStartError(NotFound("train: command not found in PATH"), "/jobs"),
-      expected);
-  EXPECT_EQ(AdviceOnStartError(
-                NotFound("./train: exec: No such file or directory"), "/jobs"),
+  const Status not_found =
+      StartedProgram::Start({.arguments = {"no-such-program"}}, FilterScope())
+          .status();
+  EXPECT_EQ(AdviceOnStartError(not_found, "/jobs"), expected)
+      << not_found.message();
+  EXPECT_EQ(AdviceOnStartError(PosixError(ENOENT, "./train", "exec"), "/jobs"),
             expected);
-  EXPECT_EQ(AdviceOnStartError(Forbidden("./train: exec: Permission denied"),
-                               "/jobs"),
+  EXPECT_EQ(AdviceOnStartError(PosixError(EACCES, "./train", "exec"), "/jobs"),
             "make the program executable (chmod +x), or name its interpreter "
             "before it in trainer.command");
 }

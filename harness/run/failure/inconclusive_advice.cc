@@ -1,4 +1,4 @@
-#include "harness/run/failure/no_verdict.h"
+#include "harness/run/failure/inconclusive_advice.h"
 
 #include <algorithm>
 #include <array>
@@ -32,9 +32,10 @@ constexpr std::array kMachineErrors = {
                  "raise the limit on open files (ulimit -n) and repeat the "
                  "run"},
     MachineError{"ulimit -u",
-                 "raise that limit, or run fewer cases at a time (-j), and "
+                 "raise the limit on processes (ulimit -u or pids.max) or on "
+                 "memory (ulimit -v), or run fewer cases at a time (-j), and "
                  "repeat the run"},
-    MachineError{"gauntlet: out of memory", kNeedsMemory},
+    MachineError{kOutOfMemory, kNeedsMemory},
     MachineError{kAllocatorRanOut, kNeedsMemory},
     MachineError{"cannot be written: No such file or directory",
                  "repeat the run, and leave its folder in place until it "
@@ -67,7 +68,7 @@ std::string_view AdviceOnMachineError(std::string_view error) {
   return "";
 }
 
-std::string AdviceWithoutVerdict(const Record& record,
+std::string AdviceOnInconclusive(const Record& record,
                                  const CaseResult& result) {
   if (!record.harness_error.empty()) {
     return std::string(AdviceOnMachineError(record.harness_error));
