@@ -46,18 +46,26 @@ Result<std::unique_ptr<TrialsFolder>> TrialsFolder::Make(
   fs::path created = TopmostMissing(parent);
   std::error_code error;
   fs::create_directories(parent, error);
-  if (error) return InvalidArgument(parent.string() + ": " + error.message());
+  if (error) {
+    RemoveEmptyFolders(parent, created);
+    return InvalidArgument(parent.string() + ": " + error.message());
+  }
   // The lock on `parent` keeps other benchmarks from deleting the new folder
   // before it is locked.
   const RunsFolderLock one_at_a_time(parent);
   RemoveUnlocked(parent);
-  ASSIGN_OR_RETURN(auto folder, TemporaryDirectory::MakeIn(parent, kPurpose));
-  Descriptor lock = OpenFolder(folder->path());
+  Result<std::unique_ptr<TemporaryDirectory>> folder =
+      TemporaryDirectory::MakeIn(parent, kPurpose);
+  if (!folder.ok()) {
+    RemoveEmptyFolders(parent, created);
+    return folder.status();
+  }
+  Descriptor lock = OpenFolder((*folder)->path());
   // If the file system has no locks, the folder stays unlocked. Later
   // benchmarks cannot lock it either, so they never delete it.
   if (!Lock(lock)) lock.Reset();
-  return std::unique_ptr<TrialsFolder>(
-      new TrialsFolder(std::move(folder), std::move(lock), std::move(created)));
+  return std::unique_ptr<TrialsFolder>(new TrialsFolder(
+      *std::move(folder), std::move(lock), std::move(created)));
 }
 
 TrialsFolder::~TrialsFolder() {

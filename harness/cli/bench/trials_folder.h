@@ -17,9 +17,10 @@ namespace gauntlet {
 // deletes folders that are not locked.
 class TrialsFolder {
  public:
-  // Creates the parent, an absolute path, if it is missing. The destructor then
-  // removes the parent too if it is empty. kInvalidArgument: the parent cannot
-  // be created.
+  // Creates the parent, an absolute path, if it is missing. The destructor
+  // removes the folders that Make created, as far as they are empty.
+  // kInvalidArgument: the parent cannot be created. After an error, the folders
+  // that Make created are removed.
   static Result<std::unique_ptr<TrialsFolder>> Make(
       const std::filesystem::path& parent);
   ~TrialsFolder();
@@ -40,7 +41,7 @@ class TrialsFolder {
 
   std::unique_ptr<TemporaryDirectory> folder_;
   const Descriptor lock_;
-  // The topmost folder that was created for the parent; empty: it existed.
+  // Topmost folder that Make created; empty: the parent existed.
   const std::filesystem::path created_;
 };
 

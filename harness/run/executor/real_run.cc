@@ -353,7 +353,8 @@ Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
 
 std::string RealRun::FileAtLimit() const {
   return FindFileAtLimit({directory_ / "events", directory_ / "events-before",
-                          directory_ / "logs", directory_});
+                          directory_ / "logs", directory_ / "logs-before",
+                          directory_});
 }
 
 // Notes the reason if a process could not write all of its events: without

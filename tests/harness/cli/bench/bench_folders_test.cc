@@ -1,5 +1,8 @@
+#include <climits>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -44,6 +47,16 @@ TEST_F(BenchFoldersTest, ParentOfTrialsThatIsInUseIsKept) {
   fs::create_directory(root_ / "disk" / "other");
   trials->reset();
   EXPECT_TRUE(fs::exists(root_ / "disk" / "other"));
+}
+
+// The path of the parent is not too long, but that of a folder in it is.
+TEST_F(BenchFoldersTest, ParentsOfTrialsThatCannotBeCreatedAreRemoved) {
+  constexpr size_t kBytes = PATH_MAX - 16;
+  fs::path parent = root_;
+  while (parent.native().size() < kBytes - 200) parent /= std::string(100, 'd');
+  parent /= std::string(kBytes - parent.native().size() - 1, 'd');
+  EXPECT_FALSE(TrialsFolder::Make(parent).ok());
+  EXPECT_TRUE(fs::is_empty(root_));
 }
 
 TEST_F(BenchFoldersTest, UnusedOutputIsRemovedWithTheParentsThatItNeeded) {

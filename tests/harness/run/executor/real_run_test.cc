@@ -62,6 +62,18 @@ class RealRunTest : public testing::Test {
     return RunInProcesses({.program = program, .directory = directory_}, plan_);
   }
 
+  // As Run, with a limit of 16 KiB on file sizes. The script ignores SIGXFSZ,
+  // as workers do.
+  RunLog RunWithFileLimit(const std::string& script) {
+    rlimit former = {};
+    getrlimit(RLIMIT_FSIZE, &former);
+    const rlimit small = {.rlim_cur = 16384, .rlim_max = former.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    RunLog log = Run("trap '' XFSZ\nexec 2> /dev/null\n" + script);
+    setrlimit(RLIMIT_FSIZE, &former);
+    return log;
+  }
+
   ScratchDirectory scratch_;
   const std::string directory_ = scratch_ / "run";
   RunPlan plan_ = PlanOf(CleanCase());
@@ -227,19 +239,9 @@ TEST_F(RealRunTest, IncarnationKilledBeforeItsFirstLineCounts) {
   EXPECT_THAT(log.incarnations[0].events, IsEmpty());
 }
 
-// The script ignores SIGXFSZ, as workers do.
 TEST_F(RealRunTest, EventFileAtTheLimitOnFileSizes_EndsTheRun) {
-  const auto run_with_limit = [this](const std::string& script) {
-    rlimit former = {};
-    getrlimit(RLIMIT_FSIZE, &former);
-    const rlimit small = {.rlim_cur = 16384, .rlim_max = former.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-    RunLog log = Run("trap '' XFSZ\nexec 2> /dev/null\n" + script);
-    setrlimit(RLIMIT_FSIZE, &former);
-    return log;
-  };
-  EXPECT_EQ(run_with_limit("event 1 step").harness_error, "");
-  const RunLog log = run_with_limit("while :; do event 1 step; done");
+  EXPECT_EQ(RunWithFileLimit("event 1 step").harness_error, "");
+  const RunLog log = RunWithFileLimit("while :; do event 1 step; done");
   EXPECT_EQ(log.harness_error,
             directory_ +
                 "/events/worker-0-incarnation-1.jsonl: reached the limit on "
@@ -247,6 +249,22 @@ TEST_F(RealRunTest, EventFileAtTheLimitOnFileSizes_EndsTheRun) {
                 "are missing");
   EXPECT_THAT(log.launchers, SizeIs(1)) << "not started again";
   EXPECT_LT(log.wall_seconds, 5.0);
+}
+
+// The logs of the earlier run of a warm start are at $7.
+TEST_F(RealRunTest, LogOfTheEarlierRunAtTheLimitOnFileSizes_EndsTheRun) {
+  plan_.before.emplace();
+  const RunLog log = RunWithFileLimit(R"(
+mkdir -p "$7"
+head -c 16384 /dev/zero > "$7/worker-0-incarnation-1.log"
+exec sleep 5
+)");
+  EXPECT_EQ(log.harness_error,
+            directory_ +
+                "/logs-before/worker-0-incarnation-1.log: reached the limit on "
+                "file sizes (ulimit -f), 16384 bytes, so what comes later is "
+                "missing");
+  EXPECT_THAT(log.launchers, IsEmpty());
 }
 
 // The exit code is that of a job that is to be started again.
