@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
 
 namespace gauntlet {
@@ -22,6 +24,20 @@ std::vector<std::string_view> Missed(const std::vector<T>& all,
   return missed;
 }
 
+// Returns the names of the infos in `all` whose value is not in `space`.
+template <typename Info, typename T>
+std::vector<std::string_view> NamesOutside(const std::vector<T>& space,
+                                           std::span<const Info> all,
+                                           T Info::*value) {
+  std::vector<std::string_view> outside;
+  for (const Info& info : all) {
+    if (std::ranges::find(space, info.*value) == space.end()) {
+      outside.push_back(info.name);
+    }
+  }
+  return outside;
+}
+
 }  // namespace
 
 std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
@@ -31,6 +47,15 @@ std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
 std::vector<std::string_view> MissedKinds(const CampaignReport& report) {
   return Missed(report.space.kinds, report.coverage.KindsFired(),
                 FaultKindName);
+}
+
+std::vector<std::string_view> ExcludedPoints(const CampaignReport& report) {
+  return NamesOutside(report.space.points, AllPoints(), &PointInfo::point);
+}
+
+std::vector<std::string_view> ExcludedKinds(const CampaignReport& report) {
+  return NamesOutside(report.space.kinds, AllFaultKinds(),
+                      &FaultKindInfo::kind);
 }
 
 std::vector<std::string_view> IdleInvariants(const CampaignReport& report) {

@@ -19,6 +19,11 @@ std::vector<std::string_view> MissedPoints(const CampaignReport& report);
 std::vector<std::string_view> MissedKinds(const CampaignReport& report);
 std::vector<std::string_view> IdleInvariants(const CampaignReport& report);
 
+// Return the points and the fault kinds that the space of the exploration
+// lacks, in the order of the catalogue.
+std::vector<std::string_view> ExcludedPoints(const CampaignReport& report);
+std::vector<std::string_view> ExcludedKinds(const CampaignReport& report);
+
 // Kinds that never fired at a place where another kind did.
 struct PlaceGap {
   Point point = {};

@@ -25,7 +25,7 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kSweptWorkers = "the chief and the last worker";
-// Maximum number of names on a line of uncovered items.
+// Maximum number of names in a list of uncovered or excluded items.
 constexpr size_t kShownGaps = 4;
 
 double Ratio(double part, double whole) {
@@ -44,51 +44,32 @@ std::string Shares(const std::map<Key, uint64_t>& counts, uint64_t all) {
   return text;
 }
 
+// Returns text such as "a, b and 12 more".
+std::string NamesText(const std::vector<std::string_view>& names,
+                      const ExploreCommand& command) {
+  const size_t shown = command.show_uncovered
+                           ? names.size()
+                           : std::min(names.size(), kShownGaps);
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                     shown == names.size()
+                         ? ""
+                         : fmt::format(" and {} more", names.size() - shown));
+}
+
 // Returns text such as "38 of 40; never: a, b and 12 more".
 std::string Reached(size_t all, const std::vector<std::string_view>& missed,
                     const ExploreCommand& command) {
   if (missed.empty()) return fmt::format("all {}", all);
-  const size_t shown = command.show_uncovered
-                           ? missed.size()
-                           : std::min(missed.size(), kShownGaps);
-  const auto end = missed.begin() + static_cast<std::ptrdiff_t>(shown);
-  return fmt::format("{} of {}; never: {}{}", all - missed.size(), all,
-                     fmt::join(missed.begin(), end, ", "),
-                     shown == missed.size()
-                         ? ""
-                         : fmt::format(" and {} more", missed.size() - shown));
+  return fmt::format("{} of {}; never: {}", all - missed.size(), all,
+                     NamesText(missed, command));
 }
 
 // Returns "; the base excludes a, b"; "" if there are no names.
-std::string ExcludesText(const std::vector<std::string_view>& names) {
-  return names.empty()
-             ? ""
-             : fmt::format("; the base excludes {}", fmt::join(names, ", "));
-}
-
-// Return the text about the points, and the fault kinds, that do not count
-// because the base cannot have them; "" if an option selects them.
-std::string ExcludedPoints(const CampaignReport& report,
-                           const ExploreCommand& command) {
-  std::vector<std::string_view> names;
-  for (const PointInfo& info : AllPoints()) {
-    if (std::ranges::find(report.space.points, info.point) ==
-        report.space.points.end()) {
-      names.push_back(info.name);
-    }
-  }
-  return command.points.empty() ? ExcludesText(names) : "";
-}
-std::string ExcludedKinds(const CampaignReport& report,
-                          const ExploreCommand& command) {
-  std::vector<std::string_view> names;
-  for (const FaultKindInfo& info : AllFaultKinds()) {
-    if (std::ranges::find(report.space.kinds, info.kind) ==
-        report.space.kinds.end()) {
-      names.push_back(info.name);
-    }
-  }
-  return command.kinds.empty() ? ExcludesText(names) : "";
+std::string ExcludesText(const std::vector<std::string_view>& names,
+                         const ExploreCommand& command) {
+  if (names.empty()) return "";
+  return fmt::format("; the base excludes {}", NamesText(names, command));
 }
 
 std::string RenderGaps(const CampaignReport& report) {
@@ -150,14 +131,18 @@ std::string RenderStatistics(const CampaignReport& report, int threads) {
 std::string RenderCoverage(const CampaignReport& report,
                            const ExploreCommand& command) {
   const Coverage& coverage = report.coverage;
+  // The user excluded the names that an option does not select.
+  const std::vector<std::string_view> none;
   std::string text = fmt::format(
       "  points        {}{}\n",
       Reached(report.space.points.size(), MissedPoints(report), command),
-      ExcludedPoints(report, command));
+      ExcludesText(command.points.empty() ? ExcludedPoints(report) : none,
+                   command));
   text += fmt::format(
       "  kinds         {}{}\n",
       Reached(report.space.kinds.size(), MissedKinds(report), command),
-      ExcludedKinds(report, command));
+      ExcludesText(command.kinds.empty() ? ExcludedKinds(report) : none,
+                   command));
   text += fmt::format(
       "  places        {} of point, kind and phase; {} of points; last new in "
       "case {}\n",

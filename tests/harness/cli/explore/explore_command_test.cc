@@ -160,10 +160,16 @@ TEST_F(ExploreCommandTest, NamesThePointsAndKindsThatTheBaseExcludes) {
   EXPECT_EQ(Explore(), 0) << err_.str();
   EXPECT_THAT(
       out_.str(),
-      AllOf(ContainsRegex("\n  points [^\n]*; the base excludes [^\n]*ckpt.copy"
-                          "[^\n]*device.open"),
+      AllOf(ContainsRegex("\n  points [^\n]*; the base excludes ckpt.copy, "
+                          "cluster.rejoin, cluster.state.send, "
+                          "cluster.state.receive and 1 more\n"),
             ContainsRegex("\n  kinds [^\n]*; the base excludes gpu_error, "
                           "out_of_memory, device_hang\n")));
+  command_.show_uncovered = true;
+  EXPECT_EQ(Explore(), 0) << err_.str();
+  EXPECT_THAT(out_.str(), ContainsRegex("\n  points [^\n]*; the base excludes "
+                                        "ckpt.copy, [^\n]*, device.open\n"));
+  command_.show_uncovered = false;
   more_of_cluster_ = ", device: emulated";
   EXPECT_EQ(Explore(), 0) << err_.str();
   EXPECT_THAT(out_.str(), Not(ContainsRegex("\n  kinds [^\n]*excludes")));
