@@ -238,6 +238,13 @@ class LineWriter {
   std::string text_;
 };
 
+// Returns the first field of the head.
+Json StartOfHead() {
+  Json head = Json::object();
+  head["kind"] = "record";
+  return head;
+}
+
 // Takes a record's lines one by one.
 class RecordReader {
  public:
@@ -354,10 +361,15 @@ class RecordReader {
 
 }  // namespace
 
+bool StartsAsRecord(std::string_view text) {
+  std::string start = DumpJson(StartOfHead(), -1);
+  start.pop_back();  // the closing brace
+  return text.starts_with(start);
+}
+
 std::string RecordToJsonLines(const Record& record) {
   LineWriter out;
-  Json head = Json::object();
-  head["kind"] = "record";
+  Json head = StartOfHead();
   head["schema"] = kRecordSchema;
   JsonWriter head_writer(head, JsonWriter::Defaults::kWrite);
   Describe(head_writer, record);

@@ -23,6 +23,8 @@ namespace gauntlet {
 inline constexpr const char* kRecordFileName = "record.jsonl";
 
 std::string RecordToJsonLines(const Record& record);
+// Returns true iff the text starts with the first bytes of each record.
+bool StartsAsRecord(std::string_view text);
 // Reads a record. Error messages call the file `name`. A record without its end
 // line is incomplete: an error.
 Parsed<Record> ReadRecord(std::string_view text, std::string_view name);

@@ -73,9 +73,7 @@ LoadedBase LoadBase(const ExploreCommand& command, Console& console) {
   const Result<std::string> text =
       ReadFile(storage, command.base_file, kMaxScenarioBytes);
   if (text.status().code() == Code::kNotFound) {
-    return NoBase(fmt::format("{}: no such scenario file{}", command.base_file,
-                              DidYouMeanFile(command.base_file)),
-                  ExitCode::kUsage);
+    return NoBase(NoSuchScenario(command.base_file, "file"), ExitCode::kUsage);
   }
   if (!text.ok()) return NoBase(text.status().message(), ExitCode::kUsage);
   const LoadedFile loaded = LoadScenarios(*text, command.base_file);

@@ -28,8 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxRecordBytes = size_t{1} << 30;
-// First bytes of each record that gauntlet writes.
-constexpr std::string_view kRecordStart = "{\"kind\":\"record\"";
 constexpr size_t kShownFolders = 5;
 // Link to the last run of `gauntlet run`.
 constexpr std::string_view kLatest = "latest";
@@ -453,7 +451,7 @@ Result<Record> LoadRecord(const fs::path& file) {
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxRecordBytes));
   // A damaged file is a record if it has the name or the beginning of one.
-  if (file.filename() != kRecordFileName && !text.starts_with(kRecordStart)) {
+  if (file.filename() != kRecordFileName && !StartsAsRecord(text)) {
     return FileIsNoRecord(file);
   }
   Parsed<Record> record = ReadRecord(text, file.string());

@@ -69,14 +69,18 @@ std::vector<std::string> WithoutOtherNames(const std::set<std::string>& paths) {
 }
 
 std::string NothingAt(const std::string& path) {
-  std::string message = fmt::format("{}: no such scenario file or folder{}",
-                                    path, DidYouMeanFile(path));
+  std::string message = NoSuchScenario(path, "file or folder");
   if (path.find_first_of("./") != path.npos) return message;
   return fmt::format("{}; to select by a label, use gauntlet run FOLDER -L {}",
                      message, path);
 }
 
 }  // namespace
+
+std::string NoSuchScenario(const std::string& path, std::string_view kind) {
+  return fmt::format("{}: no such scenario {}{}", path, kind,
+                     DidYouMeanFile(path));
+}
 
 Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths) {

@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_CLI_SCENARIO_SCENARIO_FILES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/status.h"
@@ -15,6 +16,10 @@ namespace gauntlet {
 // ones are left out. kNotFound: a path does not exist.
 Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths);
+
+// Returns "PATH: no such scenario KIND; did you mean NEAR?", without the
+// question if no existing path is near. `kind`: "file" or "file or folder".
+std::string NoSuchScenario(const std::string& path, std::string_view kind);
 
 // Returns "no file that ends in .yaml or .yml in a, b".
 std::string NoScenarioFileIn(const std::vector<std::string>& paths);

@@ -2,6 +2,7 @@
 
 #include "engine/cli/exit_code.h"
 #include "engine/cli/flags/flags.h"
+#include "harness/cli/scenario/scenario_files.h"
 #include "harness/scenario/format/upgrade.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -12,8 +13,7 @@ namespace {
 Result<std::string> UpgradeFile(const std::string& file, Storage& storage) {
   const Result<std::string> text = ReadFile(storage, file, kMaxScenarioBytes);
   if (text.status().code() == Code::kNotFound) {
-    return NotFound(
-        fmt::format("{}: no such scenario file{}", file, DidYouMeanFile(file)));
+    return NotFound(NoSuchScenario(file, "file"));
   }
   if (!text.ok()) return text.status();
   return UpgradeText(*text, file);

@@ -317,10 +317,7 @@ bool MapReader::Count(std::string_view key, int& out) const {
 
 bool MapReader::Count(std::string_view key,
                       std::optional<uint64_t>& out) const {
-  uint64_t value = 0;
-  if (!Count(key, value)) return false;
-  out = value;
-  return true;
+  return Find(key) != nullptr && CountFrom(Row(key).low, key, out);
 }
 
 bool MapReader::CountFrom(uint64_t least, std::string_view key,

@@ -153,6 +153,14 @@ TEST(RecordFileTest, NeverTakesATornRecordForAWholeOne) {
   }
 }
 
+TEST(RecordFileTest, StartsAsARecord_IfItsHeadHasTheKind) {
+  EXPECT_TRUE(StartsAsRecord(RecordToJsonLines(Record())));
+  EXPECT_TRUE(StartsAsRecord("{\"kind\":\"record\",\"sch"));
+  for (const char* text : {"", "{\"kind\":\"rec", "{\"kind\":\"golden\"}"}) {
+    EXPECT_FALSE(StartsAsRecord(text)) << text;
+  }
+}
+
 TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
   const std::string head =
       "{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\"}\n";
