@@ -262,8 +262,8 @@ exec sleep 5
   EXPECT_EQ(log.harness_error,
             directory_ +
                 "/logs-before/worker-0-incarnation-1.log: reached the limit on "
-                "file sizes (ulimit -f), 16384 bytes, so what comes later is "
-                "missing");
+                "file sizes (ulimit -f), 16384 bytes, so its later contents "
+                "are missing");
   EXPECT_THAT(log.launchers, IsEmpty());
 }
 
