@@ -62,21 +62,18 @@ std::string WaitText(const Record& record, const BegunSave& save) {
   const std::optional<DoneSave> previous =
       LastSaveBefore(record, save.begin_ns);
   if (!previous) return "";
-  const RecordEvent* const done =
-      NewestUntil(record, RecordKind::kSaveAcknowledged, previous->step,
-                  {.t_ns = save.begin_ns});
-  const int64_t begin_ns = done->t_ns - previous->duration_ns;
+  const int64_t done_ns = previous->begin_ns + previous->duration_ns;
   const bool has_waited =
       FirstOf(record, [&](const RecordEvent& event) {
         return event.kind == RecordKind::kStep && event.step == save.step &&
-               begin_ns < event.t_ns && event.t_ns < done->t_ns;
+               previous->begin_ns < event.t_ns && event.t_ns < done_ns;
       }) != nullptr;
   if (!has_waited) return "";
-  const BegunSave begun = {.step = previous->step, .begin_ns = begin_ns};
-  return fmt::format(
-      "; it waited for the previous save: {} took {}",
-      DelayedSaveText(begun, DelaysOf(record, begun, done->t_ns)),
-      MillisecondsText(previous->duration_ns));
+  const BegunSave begun = {.step = previous->step,
+                           .begin_ns = previous->begin_ns};
+  return fmt::format("; it waited for the previous save: {} took {}",
+                     DelayedSaveText(begun, DelaysOf(record, begun, done_ns)),
+                     MillisecondsText(previous->duration_ns));
 }
 
 // Returns the workers that got the notice and were killed when its grace period
@@ -179,7 +176,9 @@ std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns) {
   const RecordEvent* const began =
       NewestUntil(record, RecordKind::kSaveBegin, done->step, *done);
   if (began == nullptr) return std::nullopt;
-  return DoneSave{.step = done->step, .duration_ns = done->t_ns - began->t_ns};
+  return DoneSave{.step = done->step,
+                  .begin_ns = began->t_ns,
+                  .duration_ns = done->t_ns - began->t_ns};
 }
 
 bool IsSlowAnyway(const Record& record, const BegunSave& save,

@@ -31,11 +31,12 @@ std::vector<const RecordFault*> DelaysOf(const Record& record,
                                          const BegunSave& save,
                                          int64_t until_ns);
 
-// Returns the step and the duration of the last save that was acknowledged by
-// `t_ns`; nullopt if there was none.
+// Returns the last save that was acknowledged by `t_ns`; nullopt if there was
+// none.
 struct DoneSave {
   uint64_t step = 0;
-  int64_t duration_ns = 0;
+  int64_t begin_ns = 0;
+  int64_t duration_ns = 0;  // until its acknowledgement
 };
 std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns);
 
