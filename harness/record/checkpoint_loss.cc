@@ -79,9 +79,9 @@ class LossFinder {
   }
 
   // Finds checkpoints that were missing when a generation was claimed. A claim
-  // takes the newest checkpoint that is in the directory as its parent. So
-  // newer acknowledged checkpoints were missing, unless the claim reports them
-  // as fenced.
+  // names the newest checkpoint in the directory as its parent. So an
+  // acknowledged checkpoint that is newer was missing, unless the run removed
+  // it, rejected it or found it fenced.
   void FindGone(const RecordEvent& claim) {
     if (claim.kind != RecordKind::kGeneration || is_any_deleted_ ||
         !record_.left.store_listed) {

@@ -31,17 +31,20 @@ std::string DamageText(const Record& record, std::string_view checkpoint);
 struct LostCheckpoint {
   std::string_view name;  // points into the record
   uint64_t step = 0;
-  std::string_view reason;  // reason why it does not verify
+  std::string_view reason;  // why it is invalid; "" if is_gone
   bool is_gone = false;     // is missing, although it was not removed
   bool by_fault = false;    // a fault damaged one of its files
   int64_t acknowledged_ns = 0;
-  int64_t found_ns = INT64_MAX;  // time when found; INT64_MAX: after the run
+  int64_t found_ns = INT64_MAX;  // time of discovery; INT64_MAX: after the run
 };
 
-// Returns the acknowledged checkpoints that were lost: they were rejected,
-// remain in an invalid state, were damaged by a fault, were missing when a
-// later generation resumed from an older checkpoint, or are missing after the
-// run. They are in the order in which the loss was discovered.
+// Returns the acknowledged checkpoints that were lost, in the order in which
+// the losses were discovered. A lost checkpoint
+//   - was rejected,
+//   - was damaged by a fault,
+//   - was missing when a later generation claimed an older checkpoint,
+//   - is missing after the run, or
+//   - is invalid after the run.
 std::vector<LostCheckpoint> LostCheckpointsOf(const Record& record);
 
 }  // namespace gauntlet

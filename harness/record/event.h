@@ -47,13 +47,15 @@ struct RecordTime {
   bool operator==(const RecordTime&) const = default;
 };
 
+// The comment on each EventKind lists the fields that an event of this kind
+// sets.
 struct RecordEvent {
   RecordKind kind = RecordKind::kWorkerStarted;
   int64_t t_ns = 0;  // monotonic time, comparable between processes of a run
   uint64_t generation = 0;
   uint64_t step = 0;
   uint64_t epoch = 0;
-  uint64_t position = 0;  // in the data: number of samples of the epoch
+  uint64_t position = 0;  // samples of the epoch that were used so far
   RecordPhase phase = RecordPhase::kInEpoch;
   int64_t count = 0;
   uint32_t loss_bits = 0;  // bits of a float32
@@ -66,7 +68,7 @@ struct RecordEvent {
   RecordReason reason = RecordReason::kNone;
   int64_t limit_ns = 0;
   std::vector<RecordTime> parts;
-  std::vector<RecordTime> background;  // of background tasks
+  std::vector<RecordTime> background;  // times of background tasks
   // Position among all events of the run; 0: unknown, so that events are
   // ordered by their times.
   uint64_t order = 0;
@@ -80,7 +82,7 @@ inline constexpr int kLauncherWorker = -1;
 // Events of one process, in the order in which it emitted them.
 struct IncarnationEvents {
   int worker = 0;
-  int number = 1;  // of the incarnation; 1: the first process of the worker
+  int number = 1;  // of the worker's incarnation; the first has 1
   std::vector<RecordEvent> events;
 
   bool operator==(const IncarnationEvents&) const = default;

@@ -67,7 +67,7 @@ std::string SaveOfFaultText(const Record& record, const RecordEvent& event) {
 std::string TimesFiredText(const Record& record,
                            const IncarnationEvents& incarnation,
                            std::string_view fault) {
-  constexpr size_t kMostNamed = 12;  // occurrences whose saves are looked up
+  constexpr size_t kMostNamed = 12;  // more occurrences: names no saves
   std::vector<const RecordEvent*> fired;
   for (const RecordEvent& event : incarnation.events) {
     if ((event.kind == RecordKind::kFaultFired ||

@@ -14,15 +14,15 @@ namespace gauntlet {
 const RecordFault* FindFault(const Record& record, std::string_view id);
 
 // Returns "in the save of step 4 (training was at step 5)" for a fault that
-// fired while a checkpoint was being written, at a point of a save; "" for any
-// other fault. The text has the step of the training only if it differs.
+// fired at a point of a save, while this save was in progress; "" for any other
+// fault. Leaves out the part in parentheses if both steps are equal.
 //
 // REQUIRES: `event` is a kFaultFired event of the record.
 std::string SaveOfFaultText(const Record& record, const RecordEvent& event);
 
-// Returns " (fired 14 times)"; for a fault that fired in several saves " (fired
-// 3 times, in the saves of steps 4, 8 and 12)"; "" if the process fired the
-// fault only once.
+// Returns " (fired 14 times)". If the fault fired in several saves, adds them:
+// " (fired 3 times, in the saves of steps 4, 8 and 12)". Returns "" if the
+// fault fired only once in the process.
 std::string TimesFiredText(const Record& record,
                            const IncarnationEvents& incarnation,
                            std::string_view fault);

@@ -49,8 +49,8 @@ constexpr std::array kKinds = {
     FaultKindTraits{"connection_reset",
                     {.may_end_incarnation = true, .hinders = kLinks}},
     FaultKindTraits{"wall_clock_jump", {}},
-    // Not ends_incarnation: a worker that no longer needs its device may
-    // continue.
+    // Without ends_incarnation, because a worker that no longer needs its
+    // device may continue.
     FaultKindTraits{
         "gpu_error",
         {.may_end_incarnation = true, .fails_device = true, .lasts = true}},

@@ -19,7 +19,7 @@ namespace gauntlet {
 // Part of a run that a fault keeps from working for a time.
 enum class HinderedPart : uint8_t {
   kNone,
-  kTask,     // the task at the point
+  kTask,     // the task that reached the fault point
   kDevice,   // the worker's device, and the task that waits for it
   kProcess,  // all tasks of the process
   kLinks,    // the connections of the process

@@ -1,5 +1,5 @@
-// Kinds of findings that code outside of their check recognizes: one table. All
-// other findings are named only in their checks.
+// Kinds of findings that other code than their own check uses, in one table.
+// The names of all other kinds appear only in the checks that report them.
 #ifndef GAUNTLET_HARNESS_RECORD_FINDING_KIND_H_
 #define GAUNTLET_HARNESS_RECORD_FINDING_KIND_H_
 
@@ -13,7 +13,7 @@
 namespace gauntlet {
 
 enum class FindingKind : uint8_t {
-  kFinalState,      // the run ends in another state
+  kFinalState,      // the run does not end as the reference run does
   kStaleResume,     // a resume passes over an acknowledged checkpoint
   kDoesNotVerify,   // a checkpoint that must be valid is not
   kLostCheckpoint,  // a checkpoint that must be there is not
@@ -23,14 +23,14 @@ enum class FindingKind : uint8_t {
   kNotSaved,     // the agreed step is not saved
   kKilled,       // a worker does not exit within its grace period
   // Others:
-  kNoLauncher,  // no launcher comes to an end
+  kNoLauncher,  // no launcher of the run ended
   kUnseen,      // a fault sends a notice that its worker does not receive
 };
 
 struct FindingKindInfo {
   FindingKind kind;
   Invariant invariant;
-  std::string_view name;  // of a Finding: "final-state"
+  std::string_view name;  // Finding::name: "final-state"
   // True if the finding is about how a process exited after a preemption
   // notice. The cause may then be another fault, or a grace period that is too
   // short.

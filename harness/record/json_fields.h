@@ -1,7 +1,7 @@
 // Converts structs to JSON objects and back; each struct's fields are listed
 // once.
 //
-// Private to this library's .cc files (it includes the JSON library). A struct
+// Include it only in .cc files, because it includes the JSON library. A struct
 // takes part by an overload of Describe that lists its fields:
 //
 //   template <class Archive>
@@ -105,13 +105,13 @@ struct EnumNames<VerdictKind> {
 // Greatest time or duration that a reader accepts, 36 years. Judges and
 // timelines add a few of these values, so sums must not overflow.
 inline constexpr int64_t kMaxNs = int64_t{1} << 60;
-inline constexpr double kMaxSeconds = 1e9;  // the same for times in seconds
+inline constexpr double kMaxSeconds = 1e9;  // limit of times in seconds
 
 template <typename T>
 concept JsonScalar = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
-// Returns JSON text. Bytes that are not UTF-8 (of a torn path, for example)
-// become U+FFFD.
+// Returns JSON text. Replaces bytes that are not UTF-8 (a path may have some)
+// by U+FFFD.
 inline std::string DumpJson(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -146,7 +146,7 @@ class JsonWriter {
     if (defaults_ == Defaults::kSkip && values.empty()) return;
     object_[key] = List(values);
   }
-  // Writes an object of nanoseconds by part.
+  // Writes an object with the nanoseconds of each part: {"write": 1200}.
   void Times(const char* key, const std::vector<RecordTime>& times) {
     if (times.empty()) return;
     Json& object = object_[key] = Json::object();
@@ -376,7 +376,7 @@ inline RecordEvent EventOfJson(const Json& object, RecordKind kind,
 }
 
 // Parses one line of a JSON Lines file into an object with a "kind". Sets
-// `error` if the line has none. Never throws, whatever the bytes.
+// `error` if the line is anything else. Never throws, whatever the bytes.
 inline Json ParseJsonLine(std::string_view line, std::string& error) {
   if (NestsTooDeeply(line)) {
     error = "expected JSON of at most 32 levels, found more";

@@ -1,5 +1,5 @@
-// The names of the enums of this library, in the order of the enum; those of
-// events are in engine/world/event_vocabulary.h.
+// The names of this library's enumerators, in the order of each enum. The names
+// of event kinds and reasons are in engine/world/event_vocabulary.h.
 #include <array>
 #include <cstddef>
 

@@ -46,7 +46,7 @@ std::optional<Outcome> FindOutcome(std::string_view name);
 // Expectations of a scenario, besides the invariants.
 struct Expectation {
   Outcome outcome = Outcome::kCompletes;
-  std::vector<std::string> invariants;  // named ones; empty: all that apply
+  std::vector<std::string> invariants;  // names; empty: all that apply
   std::optional<uint64_t> restarts_exactly;
   std::optional<uint64_t> restarts_max;
   std::optional<uint64_t> resumed_from_step;     // at the first resume
@@ -76,31 +76,33 @@ struct RecordFault {
   std::optional<uint64_t> step;   // planned step
   std::optional<uint64_t> epoch;  // planned epoch
   std::optional<uint64_t> save;   // planned save of an incarnation, from 1
-  std::string summary;   // for people: "crash worker 1 at ckpt.rename, save 2"
-  std::string then;      // torn_write: "crash", "power_loss" or "nothing"
-  bool in_save = false;  // at a point of a save, the state file or retention
-  bool polled = false;   // preempt: the worker polls for the notice
-  bool always = false;   // fires at every occurrence, not only once
+  std::string summary;  // for people: "crash worker 1 at ckpt.rename, save 2"
+  std::string then;     // torn_write: "crash", "power_loss" or "nothing"
+  // True: its point is part of a save, of the write of the state file, or of
+  // retention.
+  bool in_save = false;
+  bool polled = false;  // preempt: the worker polls for the notice
+  bool always = false;  // fires at every occurrence, not only once
   std::optional<uint64_t> until_step;  // if `always`: ends at this step
   uint64_t hits = 1;  // if not `always`: number of consecutive occurrences
   // slow: added time; kill: time until the kill; delay: longest frame delay
   int64_t latency_ns = 0;
   int64_t duration_ns = 0;  // of a pause, hang or network fault; 0: no end
   bool for_ever = false;    // packet_loss, delay: lasts until its process ends
-  bool parts_others = false;  // partition: the fault names groups
-  std::vector<int> groups;    // partition: the workers in these groups
+  bool parts_others = false;  // partition: it cuts groups from each other
+  std::vector<int> groups;    // partition: workers of all its groups
   uint64_t byte = 0;          // bit_flip: offset in the file, if one is named
   int64_t grace_ns = 0;       // preempt: from notice to kill; 0: no notice
   std::string disk;           // power loss: profile of the disk
-  bool of_one_host = false;   // power loss: of a host without the disk
+  bool of_one_host = false;   // power loss: only of a host without the disk
 
   bool operator==(const RecordFault&) const = default;
 };
 
 // One planned start of the launcher.
 struct PlannedLaunch {
-  uint64_t epochs = 0;        // horizon
-  uint64_t max_steps = 0;     // horizon; 0: not limited by steps
+  uint64_t epochs = 0;        // number of epochs at which training ends
+  uint64_t max_steps = 0;     // last step of training; 0: not limited by steps
   uint64_t stop_at_step = 0;  // saves and stops after this step; 0: never
   bool other_job = false;     // the job is changed and must be refused
 
@@ -114,7 +116,7 @@ struct RunSetup {
   int min_workers = 0;                   // fewest after a scale-down; 0: all
   std::vector<int> workers_per_attempt;  // per attempt; empty: always `workers`
   bool rejoins = false;                  // only a lost worker is restarted
-  uint64_t epochs = 0;                   // horizon
+  uint64_t epochs = 0;                   // training ends after this number
   uint64_t rows_per_epoch = 0;           // training samples of an epoch
   uint64_t save_interval_steps = 0;      // 0: saves are not due by steps
   bool async_saves = false;              // saves are asynchronous
@@ -125,8 +127,9 @@ struct RunSetup {
   uint64_t curve_every = 0;   // steps between points of the loss; 0: no curves
   bool exports = false;       // a finished run exports its model
   bool limited_disk = false;  // the disk has a capacity, so it may become full
-  // Longest time until the other workers detect that a worker is lost: while
-  // they train, while they save, and during a rendezvous and the load after it.
+  // Longest times until the other workers detect that a worker is lost. In this
+  // order: while they train; while they save; during a rendezvous and the load
+  // after it.
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;
@@ -147,7 +150,7 @@ struct RunSetup {
   // sends nothing, hang_limit_ns if it sends only heartbeats.
   int64_t silence_limit_ns = 0;
   int64_t hang_limit_ns = 0;
-  // Workers of a killed launcher end within this time.
+  // Time within which the workers of a killed launcher end.
   int64_t orphans_end_ns = 0;
   // Values of cluster.step_timeout, cluster.save_timeout and
   // cluster.start_timeout. Only texts for people use them.
@@ -230,9 +233,9 @@ struct ExportedModel {
 // Files and processes that were found after the run.
 struct Leftovers {
   bool store_listed = false;
-  std::vector<StoredCheckpoint> checkpoints;  // of the lineage
-  std::vector<std::string> rejected;          // set aside
-  std::vector<std::string> temporary;  // files of interrupted saves, deletions
+  std::vector<StoredCheckpoint> checkpoints;  // all that are not fenced
+  std::vector<std::string> rejected;          // set aside as invalid
+  std::vector<std::string> temporary;         // left by interrupted operations
   bool processes_listed = false;
   std::vector<std::string> processes;  // started by the run, still running
   bool outputs_listed = false;

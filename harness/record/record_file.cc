@@ -238,7 +238,7 @@ class LineWriter {
   std::string text_;
 };
 
-// Returns the first field of the head.
+// Returns the head of a record with its first field only.
 Json StartOfHead() {
   Json head = Json::object();
   head["kind"] = "record";
@@ -248,8 +248,8 @@ Json StartOfHead() {
 // Takes a record's lines one by one.
 class RecordReader {
  public:
-  // Returns what is wrong with the line; "" if nothing is. `before`: all text
-  // before the line.
+  // Reads the line. Returns what is wrong with it; "" if nothing is. `before`:
+  // all text before the line.
   std::string Line(std::string_view line, std::string_view before) {
     if (ended_) return "expected nothing after the end line";
     std::string error;
@@ -354,7 +354,7 @@ class RecordReader {
   }
 
   Record record_;
-  std::vector<RecordEvent>* events_ = nullptr;  // takes new lines
+  std::vector<RecordEvent>* events_ = nullptr;  // the next event belongs here
   bool ended_ = false;
   bool gave_advice_ = false;
 };

@@ -1,7 +1,7 @@
 // The record file, record.jsonl: JSON Lines, schema gauntlet.record/v3.
 //
 //   {"kind":"record","schema":"gauntlet.record/v3","scenario":…, …}   once
-//   {"kind":"golden","at":"step","step":7,"digest":"…"}  an entry, many
+//   {"kind":"golden","at":"step","step":7,"digest":"…"}  one per entry
 //   {"kind":"process","worker":0,"incarnation":1}  then its events:
 //   {"kind":"step","t_ns":1834,"step":7,…}        as in an event file
 //   {"kind":"launcher","start":1}         then events of its first start

@@ -45,11 +45,11 @@ struct StateDifference {
   std::string place;      // "the state loaded at step 10", "step 11"
   std::string operation;  // "loss", "optimizer update"; "" for a state
   int replica = -1;       // -1: of no single replica
-  int worker = 0;         // a worker of the run
+  int worker = 0;         // worker that had the differing state
   // Other workers whose state is bitwise identical to that worker's.
   std::vector<int> alike = {};
-  uint64_t compared = 0;   // tensors
-  uint64_t differing = 0;  // tensors
+  uint64_t compared = 0;   // number of tensors
+  uint64_t differing = 0;  // number of tensors
   // The first tensors that differ, in the state's order; not empty.
   std::vector<DifferingTensor> tensors;
 

@@ -12,8 +12,8 @@
 
 namespace gauntlet {
 
-// Explanation of how an invariant's violations follow from the cause: "each
-// later state and loss is computed from what differs".
+// Explains why the violations of an invariant follow from the cause of the
+// failure: "each later state and loss is computed from what differs".
 struct Consequence {
   std::string invariant;
   std::string why;
@@ -28,7 +28,7 @@ struct FailureSummary {
   std::string recovery;  // restarts, resume and recomputed steps
   std::string training;  // comparison of the result with the reference run's
   std::string next;      // advice on the scenario, or where to look
-  std::string planted;   // whether checks caught the planted bug
+  std::string planted;   // result of the planted bug: caught or not
 
   bool operator==(const FailureSummary&) const = default;
 };
@@ -76,9 +76,9 @@ struct CaseResult {
   // inconclusive case too.
   FailureSummary summary = {};
   std::vector<std::string> planted_bugs = {};  // switched on in the engine
-  // The differing values that explain the cause: those of the first state or
-  // operation that differs. If it is a state that was loaded, also those of the
-  // operation after it.
+  // Values that explain the cause: those of the first state or operation that
+  // differs from the reference run. If it is a loaded state, also those of the
+  // operation after the load.
   std::vector<StateDifference> differences;
   std::vector<Consequence> consequences;  // of the cause
   LossDifferences losses;                 // only if the case failed

@@ -13,7 +13,7 @@
 namespace gauntlet {
 
 std::string ResultToJson(const RunResult& result);
-// Returns a JSON array, as in the result of a case.
+// Returns the JSON array that a result file has as `differences` of a case.
 std::string DifferencesToJson(const std::vector<StateDifference>& differences);
 // Reads a result file. Error messages call it `name`. Counts that differ from
 // the cases in the file are an error.

@@ -13,7 +13,7 @@ namespace gauntlet {
 // "write model.safetensors: disk full".
 std::string ShortError(std::string_view error);
 
-// Returns the error without the room on the disk that a failed save reports:
+// Removes the note on disk space that a failed save adds to its error: returns
 // "disk full" for "disk full (needs 12.5 KiB, …)".
 std::string WithoutDiskRoom(std::string_view error);
 

@@ -113,8 +113,8 @@ struct KeyGroup {
   std::vector<size_t> members;
 };
 
-// Returns how many times in a row the groups begin with the same keys: those of
-// the first `length` groups, in any order.
+// Returns how many times in a row, at their begin, the groups have the keys of
+// the first `length` groups. The order within each repetition does not matter.
 size_t TimesInARow(std::span<const KeyGroup> groups, size_t length) {
   size_t times = 1;
   const std::span<const KeyGroup> first = groups.first(length);

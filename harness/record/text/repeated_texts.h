@@ -1,4 +1,4 @@
-// Events that repeat, in lists for people: texts that differ only in their
+// Merges repeated events in lists for people. Their texts differ only in
 // numbers, such as those of 40 failed saves.
 #ifndef GAUNTLET_HARNESS_RECORD_TEXT_REPEATED_TEXTS_H_
 #define GAUNTLET_HARNESS_RECORD_TEXT_REPEATED_TEXTS_H_
@@ -29,7 +29,7 @@ std::string RepetitionNote(size_t times, int64_t until_ns);
 
 struct EventKey {
   std::string emitter;  // worker, host or launcher
-  std::string pattern;  // equal for like events of the emitter
+  std::string pattern;  // equal for similar events of one emitter
 };
 
 // Groups the indices of the events, separately for each emitter. A sequence of
