@@ -33,7 +33,8 @@ Result<Dataset> LoadOutline(Storage& storage, const DataSpec& spec) {
 Status CheckLayersFit(const JobSpec& job, const Dataset& outline) {
   if (DatasetWithoutFiles(job.data)) return OkStatus();
   const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
-  // A machine that cannot train is not a mistake in the scenario.
+  // Reports no error: a machine that cannot train is not a mistake in the
+  // scenario.
   if (!kernels.ok()) return OkStatus();
   return Model::Build(job.model, outline.shape(), outline.classes, **kernels)
       .status();

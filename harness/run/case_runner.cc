@@ -108,7 +108,7 @@ class CaseRun {
 
   void Run() {
     const Status status = TryRun();
-    // An earlier error is closer to the cause.
+    // Keeps an earlier error, which is closer to the cause.
     if (record_.harness_error.empty()) record_.harness_error = status.message();
   }
   Record& record() { return record_; }
@@ -261,7 +261,7 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   const bool seen = verdict.kind == VerdictKind::kFail &&
                     place.world == WorldKind::kSimulated;
   if (!kept.ok() && !seen) {
-    // An earlier error is closer to the cause.
+    // Keeps an earlier error, which is closer to the cause.
     if (record.harness_error.empty()) record.harness_error = kept.message();
     outcome.result = ResultBeforeRun(one, place);
     outcome.result.planted_bugs = record.setup.planted_bugs;

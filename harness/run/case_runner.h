@@ -22,8 +22,8 @@ namespace gauntlet {
 // replaces the directories and files in it.
 RunPlan PlanOf(const Case& one);
 
-// Maximum number of failed cases of a run for which the first difference from
-// the reference run is searched for. Each search runs the case again.
+// Maximum number of searches, in one run of scenarios, for the first difference
+// of a failed case from its reference run. Each search runs the case again.
 inline constexpr int kMostExplained = 20;
 
 // First difference of a run's state from the reference run: a line of text,

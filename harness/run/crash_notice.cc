@@ -23,8 +23,8 @@ constexpr std::array kSignals = {
     CrashSignal{SIGFPE, "SIGFPE"}, CrashSignal{SIGILL, "SIGILL"},
     CrashSignal{SIGABRT, "SIGABRT"}};
 
-// Thread-local, because a signal handler gets no argument but the signal's
-// number.
+// The thread's current work; null: none is set. It is thread-local, because a
+// signal handler gets no argument but the signal's number.
 thread_local const std::string* at_work = nullptr;
 
 void Put(std::string_view text) {

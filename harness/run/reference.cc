@@ -58,7 +58,7 @@ Status TookTooLong(Duration limit) {
 void WriteToCache(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  // If the cache cannot be written, the reference run is just not cached.
+  // Ignores an error: the reference run is then not cached.
   static_cast<void>(WriteTextFile(path, text));
 }
 

@@ -20,8 +20,9 @@
 
 namespace gauntlet {
 
-// Returns the plan of a run of the plan's job with the same horizon, but with
-// one worker and no faults. It uses the scalar path if the job is small enough.
+// Returns the plan of the reference run for `plan`. It has the same job and the
+// same limits of epochs and steps, but one worker and no faults. It uses the
+// scalar path if the job is small enough.
 RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data);
 
 // Minimum time limit of a reference run, in real time. A longer limit of the
@@ -43,10 +44,10 @@ class References {
   // Returns the data of a job. Loads them only the first time.
   Result<std::shared_ptr<const DataSplit>> DataOf(const DataSpec& spec);
 
-  // Returns the trajectory of the plan's job over its horizon (see
-  // ReferencePlanOf). kUnavailable: `interrupted` has returned true.
-  // kDeadlineExceeded: the run takes longer, in real time, than the plan's
-  // total limit and kLeastReferenceLimit.
+  // Returns the trajectory of the reference run for `plan` (ReferencePlanOf).
+  // kUnavailable: `interrupted` has returned true. kDeadlineExceeded: the run
+  // takes longer, in real time, than the plan's total limit and than
+  // `least_limit`.
   Result<std::shared_ptr<const GoldenTrajectory>> GoldenFor(
       const RunPlan& plan);
 

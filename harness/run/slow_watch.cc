@@ -31,7 +31,7 @@ void SlowWatch::Watch(const std::stop_token& stop) {
     }
     const WallTime time = next->second;
     if (std::chrono::steady_clock::now() < time) {
-      // Another item may become slow earlier.
+      // Waits for the time, or for a new item that becomes slow earlier.
       changed_.wait_until(lock, stop, time, [&] {
         return std::ranges::any_of(
             slow_at_, [&](const auto& item) { return item.second < time; });

@@ -51,7 +51,8 @@ struct SuiteOptions {
   // record. If this is null, every failed case needs a search. Only searches
   // count towards explain_most.
   std::function<bool(const Record&)> needs_search;
-  // Runs a case with a trainer. If this is null, such a case is an error.
+  // Runs a case that crash-tests another program (Case::trainer). If this is
+  // null, such a case is an error.
   std::function<CaseOutcome(const Case&, const CasePlace&)> run_trainer;
   // Maximum number of cases in which `explain` searches for a first difference.
   // For later cases, the advice names the command that searches.

@@ -108,7 +108,8 @@ Result<FolderEvents> ReadEventFolder(const fs::path& folder,
     FilePart part = ReadPart(file, length == before.end() ? 0 : length->second,
                              most_bytes / files.size());
     events.left_out += part.left_out;
-    // If a process was killed at once, its file may have no complete line.
+    // Skips a file without a complete line: its process may have been killed at
+    // once.
     if (part.text.find('\n') == std::string::npos) continue;
     Parsed<IncarnationEvents> incarnation =
         ReadEventFile(part.text, file.string());

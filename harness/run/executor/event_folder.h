@@ -19,8 +19,8 @@ namespace gauntlet {
 // For the file of a launcher, the worker is kLauncherWorker.
 using IncarnationKey = std::pair<int, int>;
 
-// Returns the workers' files with this ending in a folder. Accepts names of
-// earlier versions too (ParseIncarnationFileName).
+// Returns the workers' files with this ending in a folder. Also finds files
+// with the names that earlier versions used (ParseIncarnationFileName).
 std::map<IncarnationKey, std::filesystem::path> FilesOfWorkers(
     const std::filesystem::path& folder, std::string_view ending);
 

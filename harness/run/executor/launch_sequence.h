@@ -33,12 +33,11 @@ class LaunchSequence {
   }
 
   // Returns true iff the launcher must start again after `run`, which ended as
-  // `end` states. Selects the next planned launch, if there is one, after a
-  // launch that finished, that stopped with a result of at least one step, or
-  // that was refused because of its changed job. In all other cases, selects
-  // the same launch again if its launcher was killed or exited with kLostWorker
-  // (75) or kStopped (143). Permits at most max_requeues of these repetitions
-  // in total.
+  // `end` states. If `run` finished, stopped with a result of at least one
+  // step, or was refused because of its changed job, selects the next planned
+  // launch, if there is one. In all other cases, selects the same launch again
+  // if its launcher was killed or exited with kLostWorker (75) or kStopped
+  // (143). Permits at most max_requeues of these repetitions in total.
   bool StartNextLaunch(const LauncherRun& run, LauncherEnd end);
 
  private:

@@ -12,9 +12,9 @@
 
 namespace gauntlet {
 
-// Returns the path of the file that changes the answer to TRUE. It is in the
-// directory in which a run notes which faults fired; no fault has this name. A
-// worker in which a fault sends a notice over HTTP creates the file.
+// Returns the path of the file that changes the answer to TRUE. A worker in
+// which a fault sends a notice over HTTP creates this file. It is in the
+// directory in which a run stores which faults fired; no fault has its name.
 std::string MetadataFile(const std::string& plan_state_directory);
 
 class MetadataServer {

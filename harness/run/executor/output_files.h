@@ -11,17 +11,18 @@
 
 namespace gauntlet {
 
-// Empty: the run has no such output.
+// Directories of a run's outputs; "" for an output that the run does not have.
 struct LeftoverPlaces {
   std::string curves;  // event files for TensorBoard
   std::string model;   // the exported model
 };
 
-// Fills in the points of the curves, and the exported model if its weights
-// match its description. The points are those that TensorBoard would show: it
-// reads the event files in the order of their names, and when a session starts
-// at a step, it drops the points of this step and of later ones. Changes no
-// file. Returns an error if the places cannot be read.
+// Fills in the points of the curves, and the exported model. The model is
+// complete iff its weights match its description. The points are those that
+// TensorBoard would show: it reads the event files in the order of their names.
+// When a session starts at a step, TensorBoard drops the earlier points of this
+// step and of later ones. Changes no file. Returns an error if the places
+// cannot be read.
 Status LookAtOutputs(World& world, const LeftoverPlaces& places,
                      Leftovers& left);
 

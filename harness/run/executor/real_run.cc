@@ -172,7 +172,8 @@ class RealRun {
   Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
   ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
-  // Returns the error of a file that can grow no more; "" if there is none.
+  // Returns an error that names a file at the limit on file sizes; "" if there
+  // is none.
   std::string FileAtLimit() const;
   void NoteMissingEvents(std::string_view printed);
   Status CollectLauncher(int first_incarnation, LauncherRun& run);
@@ -357,8 +358,9 @@ std::string RealRun::FileAtLimit() const {
                           directory_});
 }
 
-// Notes the reason if a process could not write all of its events: without
-// them, the run cannot be judged. `printed`: the output of the launcher.
+// If a process could not write all of its events, sets harness_error to the
+// reason: without all events, the run cannot be judged. `printed`: the output
+// of the launcher.
 void RealRun::NoteMissingEvents(std::string_view printed) {
   const std::string_view end = FindEventLogEnd(printed);
   if (ReportsFullDisk(end)) log_.disk_full = true;
@@ -409,8 +411,8 @@ Status RealRun::CollectIncarnations() {
 }
 
 void RealRun::LookAround() {
-  // Processes that end together with the launcher may still be visible for a
-  // moment.
+  // Waits up to a second, because processes that end together with the launcher
+  // may still be visible for a moment.
   const SteadyClock::time_point until =
       SteadyClock::now() + std::chrono::seconds(1);
   std::vector<ProcessOfRun> left = ProcessesOf(directory_.string());
@@ -418,8 +420,8 @@ void RealRun::LookAround() {
     usleep(kPollMs * 1000);
     left = ProcessesOf(directory_.string());
   }
-  // In another PID namespace, the numbers in /proc are those of other
-  // processes.
+  // Kills no process if /proc is of another PID namespace: its numbers then
+  // stand for other processes here.
   const bool can_kill = ProcIsOfThisNamespace();
   for (const ProcessOfRun& process : left) {
     log_.left.processes.push_back(process.name);
@@ -456,7 +458,7 @@ RunLog RealRun::Run() {
   log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;
   LookAround();
   if (!status.ok()) {
-    // An earlier error is closer to the cause.
+    // Keeps an earlier error, which is closer to the cause.
     if (log_.harness_error.empty()) log_.harness_error = status.message();
     log_.disk_full = log_.disk_full || IsFull(directory_);
   }

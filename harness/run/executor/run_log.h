@@ -47,9 +47,10 @@ bool IsStartedAgain(int exit_code);
 // Converts the end of a launcher to a LauncherRun of a record.
 LauncherRun ToLauncherRun(const LaunchEnd& end);
 
-// Adds the contents of the checkpoint directory: loadable and rejected
-// checkpoints, and unfinished files. A missing directory counts as empty; one
-// that cannot be read is an error. Changes no file.
+// Adds the contents of the checkpoint directory: the checkpoints that are not
+// fenced (valid or not), those that were rejected, and unfinished files. A
+// missing directory counts as empty; one that cannot be read is an error.
+// Changes no file.
 Status LookAtStore(World& world, const std::string& directory, Leftovers& left);
 
 }  // namespace gauntlet

@@ -28,22 +28,22 @@ struct EarlierRun {
 inline constexpr std::string_view kWasInterrupted =
     "interrupted before it was over";
 
-// Options for one start of the launcher.
+// Options for one planned launch.
 struct LaunchPlan {
   TrainOptions train;
   bool other_job = false;  // the job differs from the plan's; must be refused
 };
 
 struct RunPlan {
-  // Each run has its own directories and files. So the executor replaces these
-  // options if they are not empty: checkpoint.directory, summary.directory,
+  // The executor replaces these options if they are not empty, because each run
+  // has its own directories and files: checkpoint.directory, summary.directory,
   // export_directory, preemption.file, preemption.url, start.weights and the
   // export of `before`.
   TrainOptions train;
   std::optional<EarlierRun> before;
-  // Options for each start of the launcher, in place of `train`. All starts
-  // after the last entry use that entry. Empty: every start uses `train`. The
-  // reference run uses `train` in any case.
+  // The planned launches, in order: their options apply in place of `train`. A
+  // repeated launch keeps its options. Empty: every start of the launcher uses
+  // `train`. The reference run uses `train` in any case.
   std::vector<LaunchPlan> launches;
   LauncherOptions launch;
   FaultPlan faults;
@@ -56,7 +56,7 @@ struct RunPlan {
   // would do, the executor repeats a launch after some ends of its launcher
   // (LaunchSequence::StartNextLaunch).
   int max_requeues = 8;
-  // Record RunLog::traffic; in the simulated world only.
+  // True: the executor fills in RunLog::traffic; in the simulated world only.
   bool counts_messages = false;
   Duration hang_limit = std::chrono::seconds(15);  // longest time with no event
   Duration total_limit = std::chrono::seconds(120);

@@ -157,7 +157,7 @@ class SimulatedRun {
   FiredFaultSet fired_;
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
-  std::string last_failure_;  // of any worker, reported before its end
+  std::string last_failure_;  // reason of the newest end of a worker
   int last_incarnation_ = 0;
   std::map<std::pair<int, int>, IncarnationEvents>
       incarnations_;  // by worker, incarnation
@@ -168,7 +168,7 @@ class SimulatedRun {
   std::optional<ProcessId> launcher_;  // the newest launcher
   int first_incarnation_ = 1;          // first incarnation of its workers
   bool launcher_is_counted_ = false;   // its end is in the log
-  bool power_was_cut_ = false;  // its machine lost power, and it has not ended
+  bool power_was_cut_ = false;  // its machine lost power; its end follows
   std::vector<RecordEvent> launcher_events_;
   uint64_t events_so_far_ = 0;
 };
@@ -413,8 +413,7 @@ void SimulatedRun::RunLaunchers() {
         log_.harness_error = kWasInterrupted;
       } else {
         log_.ending_detail = outcome.report;
-        // The launcher did not end by itself. Its end by the harness is logged
-        // too.
+        // The log also has a launcher that did not end by itself.
         if (!launcher_is_counted_) AddLauncher();
       }
       return;
@@ -477,8 +476,8 @@ void SimulatedRun::CollectIncarnations() {
   }
 }
 
-// A separate process without faults reads what the run has left. Its host has
-// no stale views of the file server.
+// Reads what the run has left, in a separate process without faults. The host
+// of this process has no outdated view of the file server.
 void SimulatedRun::InspectStoreAfterwards() {
   const TrainOptions& options = plan_.train;
   if (options.checkpoint.directory.empty() &&

@@ -25,8 +25,8 @@ struct RunMemo {
 
 // Starts the launcher, and starts it again as LaunchSequence decides, until no
 // launch is due or a limit of the plan is reached. Equal plans give equal logs.
-// The plan's checkpoint directory is a path on the simulated disk. Passes
-// (forward and backward) that the memo has are not computed again. REQUIRES:
+// The plan's checkpoint directory is a path on the simulated disk. The run does
+// not compute forward and backward passes whose results the memo has. REQUIRES:
 // the memo is of the plan's job and of the data.
 RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
                     RunMemo* memo = nullptr);

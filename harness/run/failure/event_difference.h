@@ -18,7 +18,7 @@ struct EventDifference {
   int incarnation = 0;
   uint64_t step = 0;
   std::string recorded;  // "step 11, epoch 1, digest 6a01…"; "" if missing
-  std::string now;       // the same for the repeated run
+  std::string now;       // event of the repeated run; "" if missing
 };
 
 // Returns nullopt if all events are equal. For simulated runs only, as times
@@ -29,9 +29,9 @@ std::optional<EventDifference> FirstEventDifference(const Record& recorded,
 // Returns "event 17 (worker 1, incarnation 2, step 11): recorded …, now …".
 std::string DescribeDifference(const EventDifference& difference);
 
-// Describes how two simulated runs of one plan differ, after their event
-// digests were found to differ. Names the first event that differs or, if there
-// is none, states that all events are equal.
+// Describes how two simulated runs of one plan differ. Names the first event
+// that differs or, if there is none, states that all events are equal.
+// REQUIRES: the event digests of the runs differ.
 std::string DescribeNondeterminism(const Record& first, const Record& again);
 
 // Describes a difference outside the events: the ends of launchers and run, or

@@ -19,8 +19,9 @@ void AddOnce(std::string key, std::vector<std::string>& keys) {
     keys.push_back(std::move(key));
 }
 
-// Adds "ends_at: {epoch: 2}". A scenario may have a key only once: with
-// "ends_at: {step: 8}" it becomes "ends_at: {epoch: 2, step: 8}".
+// Adds an expectation, such as "ends_at: {step: 8}". A scenario may have a key
+// only once, so an earlier "ends_at: {epoch: 2}" becomes
+// "ends_at: {epoch: 2, step: 8}" instead.
 void AddKey(const std::string& met, std::vector<std::string>& keys) {
   const std::string key = met.substr(0, met.find('{') + 1);
   const auto same =

@@ -99,8 +99,8 @@ std::string StartText(const GenerationStart& start) {
       start.notes);
 }
 
-// Returns the steps, after that of the resume, of checkpoints that the run
-// rejected before it.
+// Returns the steps of the checkpoints that the run rejected before the resume
+// and that are of a later step than the resume.
 std::set<uint64_t> NewerRejectedSteps(const Record& record,
                                       const RecordEvent& resume) {
   std::set<uint64_t> steps;

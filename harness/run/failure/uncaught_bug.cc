@@ -184,7 +184,8 @@ struct OtherState {
   const RecordEvent& event() const { return incarnation->events[index]; }
 };
 
-// Returns the first such event of the worker; without a worker, of any worker.
+// Returns the first event of the worker that reports a state other than the
+// reference run's. If `worker` is nullopt, considers all workers.
 OtherState FirstOtherState(const Record& record, std::optional<int> worker) {
   std::map<std::pair<uint64_t, RecordPhase>, std::string_view> expected;
   for (const GoldenEntry& entry : record.golden.entries) {

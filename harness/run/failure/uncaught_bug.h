@@ -19,15 +19,16 @@ namespace gauntlet {
 std::string ExplainUncaughtBug(const Record& record, const Verdict& verdict);
 
 // Returns "; fault f (gpu_error …) fired in worker 1 at step 8; then worker 1
-// exited with code 1: save of step 10: …": the faults at the first difference
-// of the state, those that failed the device of its worker before the worker
-// reported another state than the reference run's, and the end of a run that
-// did not complete. Returns "" if no bug is planted, or if there are none.
+// exited with code 1: save of step 10: …". The text names the faults that fired
+// in the worker of `first` at the step of `first`. It also names the faults
+// that failed the worker's device before the worker reported a state other than
+// the reference run's. If the run ended without completing the training, adds
+// its end. Returns "" if no bug is planted, or if there is nothing to name.
 std::string EventsAtDifferenceText(const Outline& outline,
                                    const StateDifference& first);
-// As above, for the first of the differences. Without differences, for the
-// worker that was the first to report another state than the reference run's;
-// "" if there is none.
+// Returns EventsAtDifferenceText for the first of the differences. Without
+// differences, returns that text for the worker that was the first to report a
+// state other than the reference run's; "" if there is none.
 std::string EventsAtDepartureText(
     const Outline& outline, const std::vector<StateDifference>& differences);
 

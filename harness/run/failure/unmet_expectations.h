@@ -20,15 +20,15 @@ struct PartialCause {
   bool has_ends = false;  // the text describes the ends of the attempts
 };
 
-// Returns the cause with a sentence about each other unmet expectation that the
-// record explains: the events that led to the found value, such as "the save of
-// step 8 had been acknowledged when worker 1 was killed, so the run resumed
-// from step 8". If the record explains none, and there is no other cause, the
-// sentence states that the run itself was right, and the value to expect
-// instead. Returns only the cause if a check failed too.
+// Returns the text of `before`, then a text about each other unmet expectation
+// that the record explains. Such a text names the events that led to the found
+// value: "the save of step 8 had been acknowledged when worker 1 was killed, so
+// the run resumed from step 8". If all this is empty, returns a sentence that
+// the run itself was right, with the value to expect instead. Returns only the
+// text of `before` if a check failed too.
 //
-// unmet_outcome.h and old_resume.h explain some expectations in more detail:
-// call them before.
+// `before`: the cause that the functions of unmet_outcome.h and old_resume.h
+// return. They explain some expectations in more detail.
 std::string ExplainExpectations(const Outline& outline, const Verdict& verdict,
                                 const PartialCause& before = {});
 

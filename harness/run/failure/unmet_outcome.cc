@@ -159,7 +159,8 @@ std::string LastEndText(const Outline& outline) {
   if (all.empty()) return "";
   const LauncherRun& last = record.launchers.back();
   if (WasKilled(record, last)) {
-    // The first sign of the end depends on the world, and adds nothing.
+    // Leaves out the first sign of an end without a fault: the sign depends on
+    // the world, and adds nothing.
     std::vector<std::string> texts =
         EndsOfAttempts(outline, WithoutUnexplainedEnd(all));
     texts.push_back(LauncherEndText(record));

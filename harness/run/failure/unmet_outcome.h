@@ -12,9 +12,8 @@ namespace gauntlet {
 
 // Returns one of:
 //   - "fault c (hang worker 1 at step.begin, step 8) ended attempt 1: …", if
-//     the run was expected to have no restart, or fewer, and restarted; the
-//     text ends with the other attempts, also the permitted ones: "fault c also
-//     ended attempts 2 to 5";
+//     the run had more restarts than expected; the text ends with all other
+//     interrupted attempts: "fault c also ended attempts 2 to 5";
 //   - "fault c (…) ended attempts 1 to 3; the launcher gave up: restarts used
 //     up (cluster.restart.max is 2)";
 //   - "the save of step 24 failed: fault full (ENOSPC in …); …", if the run

@@ -44,7 +44,7 @@ class FullDiskWatch {
 
  private:
   const std::vector<std::filesystem::path> folders_;
-  std::map<std::filesystem::path, uint64_t> read_;  // bytes of each file
+  std::map<std::filesystem::path, uint64_t> read_;  // bytes read of each file
 };
 
 }  // namespace gauntlet

@@ -74,10 +74,10 @@ void AddTasks(const Record& record, const IncarnationEvents& incarnation,
   }
 }
 
-// Returns as many frames of one fault as exceed the limit one after the other.
-// Takes each frame to be as late as the longest delay. Returns none if more
-// frames are needed than an exchange has in a row: one to each worker, and one
-// from each.
+// Returns the smallest number of frames, sent one after the other, that exceed
+// the limit. Assumes that each one is as late as the frame with the longest
+// delay. Returns none if an exchange has fewer frames in a row: one to each
+// worker, and one from each.
 AddedDelays FramesInARow(const AddedDelays& all, int64_t limit_ns,
                          int workers) {
   if (all.sums.empty()) return {};
@@ -138,8 +138,8 @@ AddedDelays FindAddedDelays(const Record& record, const FirstSign& sign) {
   if (!wait) return {};
   const int64_t limit_ns = wait->total_ns();
   const int64_t until_ns = sign.event->t_ns;
-  // Delays of different processes pass at the same time, so only the delays of
-  // one process add up.
+  // Adds up only the delays of one process, because those of different
+  // processes pass at the same time.
   for (const IncarnationEvents& incarnation : record.incarnations) {
     DelayCollector delays(until_ns - limit_ns, until_ns);
     AddTasks(record, incarnation, delays);

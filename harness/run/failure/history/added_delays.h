@@ -1,4 +1,4 @@
-// Delays that exceeded a time limit only together.
+// Delays that exceeded a time limit together, although none did alone.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_ADDED_DELAYS_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_ADDED_DELAYS_H_
 
@@ -15,7 +15,7 @@ namespace gauntlet {
 // Delays by one fault that add up during a wait.
 struct DelaySum {
   const RecordFault* fault = nullptr;
-  size_t count = 0;        // delays, one after the other
+  size_t count = 0;        // number of delays, one after the other
   int64_t longest_ns = 0;  // longest single delay
   int64_t total_ns = 0;
 };
@@ -24,7 +24,7 @@ struct DelaySum {
 struct AddedDelays {
   std::vector<DelaySum> sums = {};  // by fault; empty: no delays added up
   int worker = 0;                   // the delayed worker, if late_frames is 0
-  size_t late_frames = 0;           // 0: a worker was delayed
+  size_t late_frames = 0;           // number; 0: a worker was delayed
 
   int64_t total_ns() const;
 };
@@ -36,9 +36,9 @@ int64_t DelayOf(const RecordFault& fault);
 
 // If `sign` is the loss of a worker by a time limit, returns the delays that
 // exceeded this limit together, although none did alone; else returns none.
-// Late frames count only if the wait was for an exchange: its frames wait for
-// each other, and heartbeats do not. Returns only as many late frames as are
-// needed to exceed the limit.
+// Late frames count only if the wait was for an exchange, because the frames of
+// an exchange wait for each other, and heartbeats do not. Returns only as many
+// late frames as are needed to exceed the limit.
 AddedDelays FindAddedDelays(const Record& record, const FirstSign& sign);
 
 // Returns ", as delays add up: fault s fired 2 times (3s each) in worker 1

@@ -40,10 +40,10 @@ bool StatesInjectedError(const RecordFault& fault, const RecordEvent& exit) {
 }
 
 // Returns true iff the process exited with an error that the fault may have
-// injected. Such an error is an error of storage, or an error that the exit
-// itself attributes to the fault's point. The loss of a worker also counts if
-// the process reported no lost worker after the fault: then the fault injected
-// a network error.
+// injected: an error of storage, or an error that the exit itself attributes to
+// the fault's point. If the process exited because of a lost worker, but
+// reported no such loss after the fault, the fault injected a network error.
+// This error counts too.
 bool EndedByError(const FaultOccurrence& occurrence) {
   const std::vector<RecordEvent>& events = occurrence.incarnation->events;
   const RecordEvent& last = events.back();
@@ -89,8 +89,8 @@ bool MayEnd(const FaultOccurrence& occurrence, const RecordEvent& end) {
     return traits.kills_launcher;
   }
   const bool by_loss = IsExit(end.count, {WorkerExit::kLostWorker});
-  // A fault that only delays does not make its worker exit: the worker is
-  // killed, or is declared out of reach.
+  // Excludes a fault that only delays, unless the worker lost another one, was
+  // killed, or was declared out of reach. A delay alone makes no worker exit.
   if (!traits.EndsProcesses() && !by_loss &&
       end.reason != RecordReason::kSignal &&
       end.reason != RecordReason::kUnreachable) {
@@ -133,7 +133,8 @@ class SignExplainer {
            !occurrence.traits.lasts;
   }
 
-  // The other end of a connection detects its reset without a wait.
+  // Returns the evidence of a fault that reset a connection. The other end of
+  // the connection detects the reset without a wait.
   Evidence OfReset(const FaultOccurrence& occurrence) const {
     const int64_t limit_ns = record_.setup.silence_limit_ns;
     const bool is_complete =
@@ -188,9 +189,8 @@ class SignExplainer {
     const int64_t until_ns = BlocksUntil(occurrence);
     const int64_t blocked_ns = event_.t_ns - occurrence.event().t_ns;
     const bool is_of_link = occurrence.traits.hinders == HinderedPart::kLinks;
-    // Frames that a link held back arrive some time after its repair, so a
-    // fault of a link may have caused the loss even if it ended before the
-    // wait.
+    // Excludes a fault that ended before the wait, unless it blocked a link:
+    // the frames that a link held back arrive some time after its repair.
     if (!is_of_link && until_ns < event_.t_ns - event_.limit_ns) {
       return Evidence::kExcluded;
     }
@@ -254,7 +254,7 @@ struct CauseOfEnd {
   // processes takes precedence over one that only delays, even if the delay
   // came later.
   const FaultOccurrence* newest = nullptr;
-  std::vector<std::string> possible = {};  // text of each
+  std::vector<std::string> possible = {};  // a text for each of the faults
   bool is_certain = true;
 };
 

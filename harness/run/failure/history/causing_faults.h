@@ -25,11 +25,11 @@ struct Causes {
 };
 
 // Returns those of the InterruptingFaults that best explain the first sign of
-// an interruption in the same time. If some of them explain the sign by
-// themselves, returns only these: for example, a fault that ended the lost
-// process or reset its connection. Otherwise, if some blocked a worker or a
-// link during at least half of the wait, returns only these. Otherwise returns
-// all that may have caused the sign.
+// an interruption after `from_ns`, until `until_ns`. If some faults explain the
+// sign by themselves, returns only these: for example, a fault that ended the
+// lost process or reset its connection. Otherwise, if some blocked a worker or
+// a link during at least half of the wait, returns only these. Otherwise
+// returns all that may have caused the sign.
 Causes CausesOf(const Outline& outline, int64_t from_ns, int64_t until_ns);
 
 // Returns "worker 0 was killed because of fault k (kill worker 0 at

@@ -24,9 +24,9 @@ bool IsSlowAnyway(const Record& record, const BegunSave& save,
                   int64_t until_ns);
 
 // Returns the faults that delayed the save until `until_ns`, in the order of
-// their ids. If IsSlowAnyway, leaves out each fault that fired once and delayed
-// the save by less than it had lasted: the save would have been pending without
-// this fault, too.
+// their ids. If IsSlowAnyway, leaves out each fault that fires only once and
+// whose delay is shorter than the save had lasted: the save would have been
+// pending without this fault, too.
 std::vector<const RecordFault*> DelaysOf(const Record& record,
                                          const BegunSave& save,
                                          int64_t until_ns);
@@ -50,13 +50,13 @@ std::string UsualSaveText(const Record& record);
 // Returns "fault slowdisk (slow, 3s) delayed the save of step 12, which was
 // still being written when worker 2 was killed because of fault k (…), 575 ms
 // after the save began; the 9 acknowledged saves took 620 ms (median)". The
-// text names the first end between the begin of the save and the end of the
-// span, and the newest fault in the span. The duration ends at the fault of
-// ImmediateFaultOf, if there is one. If this fault fired before the save began,
-// returns "the save of step 12 began only after fault k (…) had fired", with
-// the previous save if this save waited for it: "; it waited for the previous
-// save: fault slowdisk (slow, 3s) delayed the save of step 8, which took 620
-// ms". REQUIRES: the save was pending at the end of the span.
+// text names the first end of a process from the begin of the save to the end
+// of the span, and the newest fault in the span. The duration ends at the fault
+// of ImmediateFaultOf, if there is one. If this fault fired before the save
+// began, returns "the save of step 12 began only after fault k (…) had fired",
+// with the previous save if this save waited for it: "; it waited for the
+// previous save: fault slowdisk (slow, 3s) delayed the save of step 8, which
+// took 620 ms". REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 
@@ -65,7 +65,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
 const RecordEvent* KillAfterNotice(const Outline& outline,
                                    const FaultOccurrence& notice);
 
-// A save that the grace period of a preemption notice was too short for.
+// A save for which the grace period of a preemption notice was too short.
 struct ShortGrace {
   const RecordFault* notice = nullptr;
   BegunSave save;

@@ -1,4 +1,4 @@
-// Faults that repeat without an end, and end each attempt.
+// Faults that repeat without an end, so that they end attempt after attempt.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_ENDLESS_FAULTS_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_ENDLESS_FAULTS_H_
 
@@ -12,8 +12,8 @@ namespace gauntlet {
 // Returns the fault of EndlessFault. If there is none, returns faults that
 // ended the attempts together, in the order of the plan. Each of them repeats
 // without an end, ends processes or fails operations, and ended two or more
-// attempts. Returns them only if, after the first attempt that one of them
-// ended, one of them ended every attempt; else returns none.
+// attempts. Returns none if, after the first attempt that one of them ended, an
+// attempt ended without any of them.
 std::vector<const RecordFault*> EndlessFaults(
     const Record& record, const std::vector<Interruption>& all);
 

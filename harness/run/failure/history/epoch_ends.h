@@ -9,8 +9,8 @@
 
 namespace gauntlet {
 
-// Returns the events at the ends of the epochs, by the epoch, counted from 0.
-// If an epoch ended several times, has its last event in the record.
+// Returns the event at the end of each epoch; epochs are counted from 0. If an
+// epoch ended several times, returns the event that comes last in the record.
 inline std::map<uint64_t, const RecordEvent*> EpochEndsOf(
     const Record& record) {
   std::map<uint64_t, const RecordEvent*> ends;

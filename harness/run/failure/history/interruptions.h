@@ -34,7 +34,7 @@ struct Interruption {
   size_t attempt = 0;       // number among all attempts of the run, from 1
   size_t launch = 0;        // number of its launcher's start, from 1
   Reaction reaction = Reaction::kNone;
-  std::optional<int> worker = std::nullopt;  // the restarted one, else nullopt
+  std::optional<int> worker = std::nullopt;  // worker restarted alone, if any
   std::set<const RecordFault*> faults = {};  // causes of the interruption
   // False: any of the faults may have caused it (CausesOf).
   bool are_certain = true;
@@ -63,9 +63,10 @@ bool LacksProgress(const Record& record, const std::vector<Interruption>& all);
 
 // Returns a fault that repeats without an end, and ended each attempt from the
 // first that it ended to the last of the run. At least two such attempts are
-// needed. One is enough if the plan lets the fault fire in any incarnation and
-// no resume can start after its step. Prefers a fault that ends processes or
-// fails operations to one that only delays. Returns null if there is none.
+// needed. One is enough if the plan lets the fault fire in any incarnation, no
+// resume can start after the fault's step, and the fault is not a delay that
+// ends. Prefers a fault that ends processes or fails operations to one that
+// only delays. Returns null if there is none.
 const RecordFault* EndlessFault(const Record& record,
                                 const std::vector<Interruption>& all);
 

@@ -63,7 +63,8 @@ std::optional<EndOfLastHolder> FindEndOfLastHolder(
     const Emitter worker = {Emitter::Kind::kWorker,
                             occurrence.incarnation->worker,
                             occurrence.incarnation->number};
-    // A worker that was cut off may end after the others have started again.
+    // Skips ends after the start of the generation: a worker that was cut off
+    // may end so late.
     if (occurrence.event().t_ns > start_ns ||
         !occurrence.traits.ends_incarnation ||
         !before.workers.contains(worker)) {

@@ -1,4 +1,5 @@
-// Jobs whose workers rejoin, but of which no worker kept the state in memory.
+// Finds the reason why, in a job whose workers rejoin, no worker kept the state
+// in memory.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_LAST_HOLDER_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_LAST_HOLDER_H_
 

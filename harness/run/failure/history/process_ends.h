@@ -23,8 +23,8 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
 // the event.
 std::string EndText(const RecordEvent& end);
 
-// Returns the reason why a run that was completed had no restart: "no process
-// ended before training was complete, …".
+// Returns the reason why a completed run had no restart: "no process ended
+// before training was complete, …".
 std::string NoRestartText(const Record& record);
 
 // Returns job.max_steps if it ended the training of a completed run before

@@ -26,7 +26,7 @@ int64_t PauseAfter(const LauncherRun& run, int64_t restart_ns) {
 std::vector<RestartedAttempt> RestartedAttempts(
     const Record& record, const std::vector<Interruption>& all) {
   std::vector<RestartedAttempt> attempts;
-  size_t launch = 0;  // as Interruption::launch
+  size_t launch = 0;  // number of the launcher's start, from 1
   for (const LauncherRun& run : record.launchers) {
     if (run.events.empty()) continue;
     ++launch;

@@ -1,5 +1,5 @@
 // Changes of a scenario after which its run saves at other steps, keeps other
-// checkpoints, or ends elsewhere.
+// checkpoints, or ends at another step.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_END_REMEDY_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_REMEDY_END_REMEDY_H_
 

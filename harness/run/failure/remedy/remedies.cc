@@ -89,7 +89,7 @@ std::string DelayRemedy(const Record& record,
       FindFirstSign(record, caused.first->from_ns, caused.first->end_ns));
 }
 
-// As the public function, for a run with these interruptions.
+// Like the public FewerInterruptions, for a run whose interruptions are `all`.
 std::string FewerInterruptions(const Record& record,
                                const std::vector<Interruption>& all,
                                uint64_t permitted) {
@@ -205,9 +205,11 @@ bool IsNotFinite(const Record& record) {
          record.launchers.back().result->status == "not_finite";
 }
 
-// Returns the change that prevents the end of a run that failed: its refusal to
-// train, the kill of a worker in its grace period, or the interruptions after
-// the first `permitted` ones. Returns "" if none is known.
+// Returns the change after which a run no longer ends as it did: because it
+// refused to train, because a value was not finite, or because a worker was
+// killed in its grace period. For any other end, returns the change that
+// prevents the interruptions after the first `permitted` ones. Returns "" if no
+// change is known.
 std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
   const Record& record = run.record();
   if (HasRefused(record)) {
@@ -316,8 +318,8 @@ std::string MoreRestarts(const UnmetRun& run, uint64_t expected) {
     return MoreEnds(run, expected - run.facts().restarts);
   }
   if (!IsPermitted("cluster.restart.max", expected)) return "";
-  // If the policy never restarts, the present budget is 0, whatever the
-  // scenario sets.
+  // Does not name the present budget if the policy never restarts: the budget
+  // is then 0, whatever the scenario sets.
   const std::string raised =
       record.setup.never_restarts
           ? fmt::format(
@@ -460,7 +462,8 @@ std::string RemedyForCheckpoints(const UnmetRun& run) {
   return CheckpointsRemedy(run.outline);
 }
 
-// Only a completed training exits with code 0.
+// Returns the change after which the run completes the training, if exit code 0
+// is expected: no other run has this code. Returns "" for other codes.
 std::string RemedyForExitCode(const UnmetRun& run) {
   const Record& record = run.record();
   if (record.expect.exit_code != 0 || IsDone(record)) return "";
@@ -571,7 +574,8 @@ std::string RemedyForAccuracy(const UnmetRun& run) {
       first.epoch + 1, last.epoch + 1);
 }
 
-// Without a second epoch, there is nothing to compare.
+// Returns the advice to train a second epoch if a completed run had only one,
+// so that the scenario can compare epochs; else "".
 std::string RemedyForEpochs(const UnmetRun& run) {
   const uint64_t epochs = run.record().setup.epochs;
   return epochs < 2 && IsDone(run.record())

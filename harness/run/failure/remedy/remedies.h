@@ -13,7 +13,7 @@ namespace gauntlet {
 // Returns the change after which the run has no more than `permitted`
 // interruptions: "remove fault b, which ended attempt 2", or the change of a
 // delay or of the limit that the delay exceeded. Returns "" if the record shows
-// no fault that caused a later interruption than these.
+// no fault that caused an interruption after the first `permitted` ones.
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted);
 
 // Returns the changes of all faults that only delay and caused an interruption;

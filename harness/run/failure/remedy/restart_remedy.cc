@@ -100,10 +100,10 @@ std::string OrShorterDelays(const Outline& outline) {
   return shorter.empty() ? "" : "; or " + shorter;
 }
 
-// Returns the change after which the run has one more restart: `change` raises
-// a limit of the engine. If the scenario does not permit that restart, the text
-// also names the expectation to raise and, as an alternative, the change after
-// which the restart is not needed.
+// Returns the change after which the run has one more restart. It begins with
+// `change`, which raises a limit of the engine. If the scenario does not permit
+// that restart, the text also names the expectation to raise. As an
+// alternative, it names the change after which the restart is not needed.
 std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
                            const std::string& change) {
   const uint64_t restarts = verdict.facts.restarts;
@@ -174,7 +174,8 @@ std::string RestartsOfLimitedFaults(const Outline& outline,
       return one.faults.contains(fault);
     });
   });
-  // Each start of the launcher permits all restarts anew.
+  // One is enough after several starts of the launcher: each start permits all
+  // restarts anew.
   const uint64_t needed =
       record.launchers.size() > 1
           ? 1

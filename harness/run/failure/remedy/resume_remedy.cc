@@ -25,7 +25,7 @@
 namespace gauntlet {
 namespace {
 
-// An event after the last one of a run.
+// Time of an event after the last one of a run.
 constexpr int64_t kAfterTheRun = INT64_MAX;
 
 // A generation that started after an interruption.
@@ -381,8 +381,8 @@ bool KillsLauncher(const Restart& restart) {
 // that had begun, so that they recompute at most `most` steps.
 std::string NewerSave(const Outline& outline, const MostRecomputed& found,
                       uint64_t most) {
-  // After the kill of their launcher, workers train on for some time, so a
-  // newer save may not suffice.
+  // A newer save may not suffice after the kill of the launcher, because its
+  // workers train on for some time.
   if (KillsLauncher(found.restart)) return "";
   for (const BegunSave& save :
        SavesBegunBy(outline.record, found.restart.start)) {

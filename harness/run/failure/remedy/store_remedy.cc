@@ -109,8 +109,8 @@ std::string FewerFailures(const Record& record, const RunFacts& facts,
                              fault.hits, expected)
                : "";
   }
-  // Training does not wait for an asynchronous save, so the step of the fault
-  // may be later than that of the save.
+  // Knows no step for asynchronous saves: training does not wait for them, so
+  // the step of the fault may be later than that of the save.
   const uint64_t step = failed[expected];
   if (record.setup.async_saves || fault.step >= step) return "";
   return fmt::format(
