@@ -92,15 +92,19 @@ setup() {  # [MORE_PACKAGES...]
   fi
   # sudo drops the environment, so the variable is set after it.
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
-  echo "installing:" $missing >&2
-  "${as_root[@]}" apt-get update -q >&2
+  mkdir -p build
+  echo "installing (output in build/packages.log):" $missing >&2
   # shellcheck disable=SC2086
-  "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing >&2
+  { "${as_root[@]}" apt-get update -q &&
+      "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing
+  } >build/packages.log 2>&1 || {
+    cat build/packages.log >&2
+    return 1
+  }
 }
 
 # Prints a line each minute until the process ends. Estimates the time left from
-# the last five minutes, as the files that are compiled last are larger. Because
-# of these files and of linking, it is a lower bound.
+# the last five minutes, as the files that are compiled last are larger.
 report_progress() {  # PID FILES
   local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} window=5
   local compiled left recent counts=(0)
@@ -115,8 +119,8 @@ report_progress() {  # PID FILES
     if [ "$compiled" -ge "$2" ]; then
       left=", linking"
     elif [ "$recent" -gt 0 ]; then
-      left=$(((${#counts[@]} - 1) * interval * ($2 - compiled) / recent / 60 + 1))
-      left=", at least $left min left"
+      left=$(((${#counts[@]} - 1) * interval * ($2 - compiled) / recent))
+      left=", about $(((left + 59) / 60)) min left"
     fi
     echo "compiled $compiled of $2 after $((seconds / 60)) min$left" >&2
   done

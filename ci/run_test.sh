@@ -37,6 +37,17 @@ expect "neither root nor sudo" \
 expect "neither root nor sudo, lines" '^2$' "$(wc -l <<<"$found")"
 expect "neither root nor sudo" '^exit code 1$' "$found"
 
+stub id 'echo 0'
+stub apt-get 'echo "apt-get $1: output"; [ "$1" = update ]'
+found=$(run setup)
+expect "failed installation" '^installing .*: .*cmake ' "$found"
+expect "failed installation" '^apt-get install: output$' "$found"
+expect "failed installation" '^exit code 1$' "$found"
+stub apt-get 'echo "apt-get $1: output"'
+found=$(run setup)
+expect "installation, lines" '^2$' "$(wc -l <<<"$found")"
+expect "installation" '^exit code 0$' "$found"
+
 stub dpkg-query 'shift 3; printf "installed %s\n" "$@"'
 stub cmake 'mkdir -p build/release; touch build/release/build.ninja'
 # Compiles the program that the demo runs.
@@ -97,7 +108,7 @@ ln -s "$(command -v cp)" "$directory/bin/cp"
 rm "$directory/build/release/gauntlet"
 echo 0 >"$directory/build/clock"
 found=$(GAUNTLET_PROGRESS_SECONDS=12 run demo)
-expect "long build" '^compiled 60 of 120 after 1 min, at least 2 min left$' "$found"
-expect "long build" '^compiled 70 of 120 after 2 min, at least 6 min left$' "$found"
+expect "long build" '^compiled 60 of 120 after 1 min, about 1 min left$' "$found"
+expect "long build" '^compiled 70 of 120 after 2 min, about 5 min left$' "$found"
 
 [ "$failures" -eq 0 ] && echo "ci/run.sh: messages are as expected"

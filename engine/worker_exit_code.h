@@ -53,10 +53,12 @@ inline constexpr std::array kWorkerExits = {
         "space, process or thread for the worker: a later start may "
         "succeed, an immediate restart does not. gauntlet train "
         "exits with 75"},
-    WorkerExitInfo{WorkerExit::kLostWorker,
-                   "another worker, the disk or the device failed",
-                   "another worker is lost, or the disk, the memory or the "
-                   "device failed: the launcher restarts the worker"},
+    WorkerExitInfo{
+        WorkerExit::kLostWorker,
+        "another worker, the disk or the device failed",
+        "another worker is lost, or the disk, the memory or the "
+        "device failed: the launcher restarts the worker. A launcher "
+        "that exits with it: a later start may succeed"},
     WorkerExitInfo{WorkerExit::kStopped, "stopped on a notice",
                    "stopped on a preemption notice, after a save if there is a "
                    "checkpoint directory"},

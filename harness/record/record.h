@@ -96,6 +96,8 @@ struct RecordFault {
   std::string disk;           // power loss: profile of the disk
   bool of_one_host = false;   // power loss: only of a host without the disk
 
+  // True: it fires at one occurrence at most.
+  bool fires_once() const { return !always && hits == 1; }
   bool operator==(const RecordFault&) const = default;
 };
 

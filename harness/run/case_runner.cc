@@ -268,6 +268,12 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     verdict = Judge(record);
     ExplainIdleFault(record, outcome.result);
   }
+  if (!kept.ok() && seen) {
+    std::string& next = outcome.result.summary.next;
+    next += fmt::format(
+        "{}the case is not stored, so judge and show cannot read it: {}",
+        next.empty() ? "" : "; ", kept.message());
+  }
   outcome.disk_full =
       run.disk_full() || kept.code() == Code::kResourceExhausted;
   outcome.result.seconds = SecondsSince(begin);

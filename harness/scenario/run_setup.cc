@@ -159,7 +159,8 @@ std::string ParameterText(const FaultParameterInfo& parameter,
 }
 
 // Returns the parameters of the fault: ", error ENOSPC, repeat always". Leaves
-// out parameters with their default value, except for an error number.
+// out parameters with their default value, except for an error number. The site
+// of the fault names its incarnation unless this is the first one.
 std::string ParametersText(const Fault& fault) {
   const FaultParameters& with = fault.with;
   std::string text;
@@ -171,7 +172,8 @@ std::string ParametersText(const Fault& fault) {
     if (is_shown && !is_named) text += ParameterText(parameter, fault);
   }
   if (with.times == FaultTimes::kOnce) return text;
-  text += ", repeat always";
+  text += fault.site.incarnation == 1 ? ", repeat always in incarnation 1"
+                                      : ", repeat always";
   if (with.until_step) text += fmt::format(", until step {}", *with.until_step);
   return text;
 }

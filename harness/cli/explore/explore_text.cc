@@ -225,12 +225,17 @@ std::string BugsText(const std::vector<PlantedBug>& bugs) {
 }
 
 // Returns the first line: the base, its size, and `what`, which describes the
-// mode.
+// mode. If the base has faults, a second line says that they are not used.
 std::string HeadOf(const Case& base, std::string_view what) {
-  return fmt::format(
+  std::string text = fmt::format(
       "{}: {}, {}; {}{}\n", base.name,
       Counted(static_cast<uint64_t>(base.cluster.workers), "worker"),
       Counted(SpaceOf(base).steps, "step"), what, BugsText(base.plan.bugs));
+  if (base.plan.faults.empty()) return text;
+  return text + fmt::format(
+                    "  not used: {} of the base; an exploration has its "
+                    "own faults\n",
+                    Counted(base.plan.faults.size(), "fault"));
 }
 
 }  // namespace

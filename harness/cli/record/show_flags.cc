@@ -77,11 +77,20 @@ FlagReader ReadBound(std::optional<TimelineBound>& target) {
   };
 }
 
+// Returns "12" for a step, "1.5s" for a time.
+std::string BoundText(const TimelineBound& bound) {
+  return bound.unit == TimelineBound::Unit::kStep
+             ? fmt::to_string(bound.value)
+             : DurationToText(Duration(static_cast<int64_t>(bound.value)));
+}
+
 // Refuses a range that is empty.
 Status CheckRange(const TimelineFilter& filter) {
   if (filter.from && filter.to && filter.from->unit == filter.to->unit &&
       filter.from->value > filter.to->value) {
-    return InvalidArgument("--to: expected no less than --from, found less");
+    return InvalidArgument(
+        fmt::format("--to: expected {} or later, as --from, found {}",
+                    BoundText(*filter.from), BoundText(*filter.to)));
   }
   return OkStatus();
 }

@@ -440,13 +440,20 @@ Status CheckHead(const Record& record) {
 
 }  // namespace
 
-Result<Record> LoadRecord(const fs::path& file) {
-  if (file.extension() == ".yaml" || file.extension() == ".yml") {
-    return InvalidArgument(fmt::format(
-        "{}: expected a record, found a scenario: run it first (gauntlet run "
-        "{}), then name its case, such as latest/CASE",
-        file.string(), ShellWord(file.string())));
+Status CheckIsNoScenario(const fs::path& file, std::string_view expected,
+                         std::string_view name_then) {
+  if (file.extension() != ".yaml" && file.extension() != ".yml") {
+    return OkStatus();
   }
+  return InvalidArgument(fmt::format(
+      "{}: expected {}, found a scenario: run it first (gauntlet run {}), then "
+      "name {}",
+      file.string(), expected, ShellWord(file.string()), name_then));
+}
+
+Result<Record> LoadRecord(const fs::path& file) {
+  RETURN_IF_ERROR(
+      CheckIsNoScenario(file, "a record", "its case, such as latest/CASE"));
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxRecordBytes));

@@ -94,6 +94,12 @@ Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);
 
+// Refuses a file that is named as a scenario. The error says that `expected` is
+// needed there, and asks to run the scenario first and then to name
+// `name_then`.
+Status CheckIsNoScenario(const std::filesystem::path& file,
+                         std::string_view expected, std::string_view name_then);
+
 // kInvalidArgument: the file is not a record of this version, or no case can
 // have its world, numbers of workers or plan.
 Result<Record> LoadRecord(const std::filesystem::path& file);

@@ -154,6 +154,8 @@ void MoveCase(const fs::path& directory, CaseResult& one) {
 Result<StoredRun> LoadStoredRun(const std::string& target,
                                 const fs::path& runs) {
   ASSIGN_OR_RETURN(const fs::path file, FindResultFile(target, runs));
+  RETURN_IF_ERROR(CheckIsNoScenario(file, "a result.json or its folder",
+                                    "its run, such as latest"));
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxResultBytes));

@@ -345,7 +345,7 @@ const PlannedLaunch* TrainingModel::PlanOf(const LauncherRun& launcher) const {
 void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,
                                 const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record_, event.detail);
-  const bool once = fault != nullptr && !fault->always && fault->hits == 1;
+  const bool once = fault != nullptr && fault->fires_once();
   const bool is_new = worker.damaged.emplace(event.detail, event.path).second;
   if (once && !is_new) FailRepetition(by, event);
   const auto fired = worker.fired.find(event.detail);

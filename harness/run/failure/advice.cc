@@ -345,9 +345,9 @@ std::string PartsOfDuration(const Record& record, const ShortGrace& grace,
   for (const RecordFault* fault : delays) {
     const int64_t delay_ns = DelayOf(*fault);
     if (delay_ns == 0) continue;
-    parts.push_back(
-        fmt::format("fault {} adds {}{}", fault->id, LimitText(delay_ns),
-                    fault->always || fault->hits > 1 ? " or more" : ""));
+    parts.push_back(fmt::format("fault {} adds {}{}", fault->id,
+                                LimitText(delay_ns),
+                                fault->fires_once() ? "" : " or more"));
   }
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", and "));
 }

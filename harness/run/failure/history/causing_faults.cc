@@ -152,7 +152,7 @@ class SignExplainer {
     const RecordFault& fault = *occurrence.fault;
     const int64_t lasts_ns =
         occurrence.traits.lasts ? fault.duration_ns : fault.latency_ns;
-    const bool is_once = !fault.always && fault.hits == 1;
+    const bool is_once = fault.fires_once();
     return is_once && lasts_ns > 0 ? occurrence.event().t_ns + lasts_ns
                                    : kForEver;
   }

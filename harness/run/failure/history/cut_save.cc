@@ -1,8 +1,10 @@
 #include "harness/run/failure/history/cut_save.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "engine/text/units.h"
 #include "harness/record/fault_occurrence.h"
@@ -25,6 +27,13 @@ std::string MillisecondsText(int64_t ns) {
                      ns < 10'000'000 ? 1 : 0);
 }
 
+// Returns the median of the durations in ns. REQUIRES: they are in ascending
+// order, and there is at least one.
+int64_t MedianOf(const std::vector<int64_t>& durations) {
+  const size_t count = durations.size();
+  return (durations[(count - 1) / 2] + durations[count / 2]) / 2;
+}
+
 // Returns "; " and UsualSaveText. If only one save was acknowledged, returns
 // "; the save of step 8 took 620 ms" for LastSaveBefore; "" if there was none.
 std::string OtherSavesText(const Record& record, int64_t begin_ns) {
@@ -37,11 +46,8 @@ std::string OtherSavesText(const Record& record, int64_t begin_ns) {
                      MillisecondsText(done->duration_ns));
 }
 
-// Returns "fault slowdisk (slow, 3s) delayed the save of step 8, which" or,
-// without a delay, "the save of step 8".
-std::string DelayedSaveText(const BegunSave& save,
-                            const std::vector<const RecordFault*>& delays) {
-  if (delays.empty()) return SavesText({save.step});
+// Returns "fault slowdisk (slow, 3s)". REQUIRES: delays is not empty.
+std::string FaultsText(const std::vector<const RecordFault*>& delays) {
   std::vector<std::string> texts;
   texts.reserve(delays.size());
   for (const RecordFault* fault : delays) {
@@ -50,9 +56,42 @@ std::string DelayedSaveText(const BegunSave& save,
         "{} ({}{})", fault->id, fault->kind,
         delay_ns == 0 ? "" : ", " + DurationToText(Duration(delay_ns))));
   }
-  return fmt::format("fault{} {} delayed {}, which",
-                     texts.size() == 1 ? "" : "s", fmt::join(texts, " and "),
-                     SavesText({save.step}));
+  return fmt::format("fault{} {}", texts.size() == 1 ? "" : "s",
+                     fmt::join(texts, " and "));
+}
+
+// Returns "fault slowdisk (slow, 3s) delayed the save of step 8, which" or,
+// without a delay, "the save of step 8".
+std::string DelayedSaveText(const BegunSave& save,
+                            const std::vector<const RecordFault*>& delays) {
+  return delays.empty()
+             ? SavesText({save.step})
+             : fmt::format("{} delayed {}, which", FaultsText(delays),
+                           SavesText({save.step}));
+}
+
+// Returns "fault slowdisk (slow, 3s) delayed the save of step 8, which was
+// still being written when END; the 9 acknowledged saves took 17 ms (median)".
+// If the save IsSlowAnyway, a fault that fired once is not the cause, and is
+// named last: ", so it would have been pending without fault slowdisk (slow,
+// 3s), too".
+std::string CutSaveText(const Record& record, const BegunSave& save,
+                        int64_t until_ns, std::string_view end) {
+  std::vector<const RecordFault*> causes = DelaysOf(record, save, until_ns);
+  std::vector<const RecordFault*> others;
+  if (IsSlowAnyway(record, save, until_ns)) {
+    std::ranges::copy_if(causes, std::back_inserter(others),
+                         &RecordFault::fires_once);
+    std::erase_if(causes,
+                  [](const RecordFault* fault) { return fault->fires_once(); });
+  }
+  return fmt::format(
+      "{} was still being written when {}{}{}", DelayedSaveText(save, causes),
+      end, OtherSavesText(record, save.begin_ns),
+      others.empty() ? ""
+                     : fmt::format(", so it would have been pending without "
+                                   "{}, too",
+                                   FaultsText(others)));
 }
 
 // Returns "; it waited for the previous save: the save of step 5 took 115 ms",
@@ -161,12 +200,9 @@ std::vector<int64_t> DurationsOfSaves(const Record& record) {
 
 std::string UsualSaveText(const Record& record) {
   const std::vector<int64_t> durations = DurationsOfSaves(record);
-  const size_t count = durations.size();
-  if (count < 2) return "";
-  const int64_t median_ns =
-      (durations[(count - 1) / 2] + durations[count / 2]) / 2;
-  return fmt::format("the {} acknowledged saves took {} (median)", count,
-                     MillisecondsText(median_ns));
+  if (durations.size() < 2) return "";
+  return fmt::format("the run's {} acknowledged saves took {} (median)",
+                     durations.size(), MillisecondsText(MedianOf(durations)));
 }
 
 std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns) {
@@ -183,8 +219,12 @@ std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns) {
 
 bool IsSlowAnyway(const Record& record, const BegunSave& save,
                   int64_t until_ns) {
+  const std::vector<int64_t> durations = DurationsOfSaves(record);
   const std::optional<DoneSave> before = LastSaveBefore(record, save.begin_ns);
-  return before && before->duration_ns >= until_ns - save.begin_ns;
+  const int64_t usual_ns = durations.size() > 1 ? MedianOf(durations)
+                           : before             ? before->duration_ns
+                                                : 0;
+  return usual_ns > 0 && usual_ns >= until_ns - save.begin_ns;
 }
 
 std::vector<const RecordFault*> DelaysOf(const Record& record,
@@ -196,10 +236,9 @@ std::vector<const RecordFault*> DelaysOf(const Record& record,
       record, save.begin_ns, until_ns, [&](const RecordFault& fault) {
         if (!TraitsOf(fault).DelaysTask()) return false;
         const int64_t delay_ns = DelayOf(fault);  // 0: without end
-        const bool is_once = !fault.always && fault.hits == 1;
         const bool is_short = delay_ns > 0 && delay_ns < lasted_ns;
-        // A fault that repeats may have delayed the previous save, too.
-        return !is_slow_anyway || !is_short || !is_once;
+        // A fault that repeats may have delayed the other saves, too.
+        return !is_slow_anyway || !is_short || !fault.fires_once();
       });
 }
 
@@ -216,12 +255,10 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                        SavesText({save.step}), fault->fault->id,
                        fault->fault->summary, WaitText(record, save));
   }
-  return fmt::format(
-      "{} was still being written when {}, {} after the save began{}",
-      DelayedSaveText(save, DelaysOf(record, save, end->t_ns)),
-      EndWithFaultText(outline, *end, span.since_ns),
-      MillisecondsText(ended_ns - save.begin_ns),
-      OtherSavesText(record, save.begin_ns));
+  return CutSaveText(record, save, end->t_ns,
+                     fmt::format("{}, {} after the save began",
+                                 EndWithFaultText(outline, *end, span.since_ns),
+                                 MillisecondsText(ended_ns - save.begin_ns)));
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,
@@ -259,12 +296,11 @@ std::string ExplainShortGrace(const Outline& outline) {
   const auto [since_ns, until_ns] = grace->span;
   const RecordEvent* const kill = FirstEnd(record, since_ns, until_ns);
   if (kill == nullptr) return "";
-  return fmt::format("{} was still being written when {}, {}{}{}",
-                     DelayedSaveText(save, DelaysOf(record, save, until_ns)),
-                     KilledAfterNoticeText(outline, *grace, *kill),
-                     TimesOfKillText(*grace),
-                     OtherSavesText(record, save.begin_ns),
-                     RestartAfterKillText(outline, until_ns));
+  return CutSaveText(record, save, until_ns,
+                     fmt::format("{}, {}",
+                                 KilledAfterNoticeText(outline, *grace, *kill),
+                                 TimesOfKillText(*grace))) +
+         RestartAfterKillText(outline, until_ns);
 }
 
 }  // namespace gauntlet

@@ -19,7 +19,9 @@ struct TimeSpan {
 };
 
 // Returns true iff the save would have been pending at `until_ns` even without
-// faults: the previous save took at least as long as this one had lasted.
+// faults: saves usually took at least as long as this one had lasted. The usual
+// duration is the median of the acknowledged saves (UsualSaveText) or, if only
+// one was acknowledged, that of the previous save.
 bool IsSlowAnyway(const Record& record, const BegunSave& save,
                   int64_t until_ns);
 
@@ -43,13 +45,15 @@ std::optional<DoneSave> LastSaveBefore(const Record& record, int64_t t_ns);
 // Returns the durations of all acknowledged saves in ns, in ascending order.
 std::vector<int64_t> DurationsOfSaves(const Record& record);
 
-// Returns "the 9 acknowledged saves took 17 ms (median)"; "" if fewer than two
-// were acknowledged.
+// Returns "the run's 9 acknowledged saves took 17 ms (median)"; "" if fewer
+// than two were acknowledged.
 std::string UsualSaveText(const Record& record);
 
 // Returns "fault slowdisk (slow, 3s) delayed the save of step 12, which was
 // still being written when worker 2 was killed because of fault k (…), 575 ms
-// after the save began; the 9 acknowledged saves took 620 ms (median)". The
+// after the save began; the run's 9 acknowledged saves took 430 ms (median)".
+// If the save IsSlowAnyway, names the faults that fire only once last: ", so it
+// would have been pending without fault slowdisk (slow, 3s), too". The
 // text names the first end of a process from the begin of the save to the end
 // of the span, and the newest fault in the span. The duration ends at the fault
 // of ImmediateFaultOf, if there is one. If this fault fired before the save

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/text/units.h"
 #include "engine/worker_exit_code.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/wait_limit.h"
@@ -137,13 +138,18 @@ class SignFinder {
              .text = fmt::format("{} ({})", who, ReasonText(emitter, event))};
   }
 
-  // Returns "deadline: cluster.step_timeout is 7s", or "closed".
+  // Returns "deadline: cluster.step_timeout is 7s", "silent: it sent nothing
+  // for cluster.heartbeat.lost_after, 5s", or "closed".
   std::string ReasonText(int emitter, const RecordEvent& lost) const {
     const std::string_view reason = RecordReasonName(lost.reason);
     const std::optional<WaitLimit> wait =
         LimitOfLoss(record_.setup, emitter, lost);
-    return wait ? fmt::format("{}: {}", reason, LimitValueText(*wait))
-                : std::string(reason);
+    if (!wait) return std::string(reason);
+    return lost.reason == RecordReason::kSilent && wait->added_ns == 0
+               ? fmt::format("{}: it sent nothing for {}, {}", reason,
+                             wait->key,
+                             DurationToText(Duration(wait->limit_ns)))
+               : fmt::format("{}: {}", reason, LimitValueText(*wait));
   }
 
   const Record& record_;

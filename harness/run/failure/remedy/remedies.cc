@@ -297,7 +297,9 @@ std::string RemedyForOutcome(const UnmetRun& run) {
       return is_done ? RemedyForRefusal(run) : "";
     case Outcome::kRetryLater:
       return "let each save fail (at: {point: ckpt.shard.open, incarnation: "
-             "any}, do: errno, with: {repeat: always}), or lower disk.capacity";
+             "any}, do: errno, with: {error: ENOSPC, repeat: always}), or "
+             "lower "
+             "disk.capacity";
     case Outcome::kStopsOnNan:
       return HasLossThatIsNotFinite(record)
                  ? "set job.stop_on_nan to true"

@@ -144,6 +144,22 @@ std::string LaterSaveAdvice(const Record& record, const Restart& restart,
                      *fault.save, *fault.save + more);
 }
 
+// Returns the change after which the fault fires when the save after that of
+// `step` begins: "set at of fault c to {worker: 1, save: 3, point:
+// ckpt.begin}". An asynchronous save begins once the one before it is
+// acknowledged. Returns "" if training ends before the next save.
+std::string NextSaveAdvice(const Record& record, const Restart& restart,
+                           uint64_t step) {
+  const RecordFault& fault = *restart.ending;
+  if (step + record.setup.save_interval_steps > LastStepOf(record)) return "";
+  const std::vector<BegunSave> saves = SavesBegunBy(record, restart.start);
+  const auto earlier = std::ranges::count_if(
+      saves, [step](const BegunSave& save) { return save.step <= step; });
+  return fmt::format(
+      "set at of fault {} to {{worker: {}, save: {}, point: ckpt.begin}}",
+      fault.id, fault.worker, earlier + 1);
+}
+
 // Returns the change after which the fault comes after the save of `step`; ""
 // if it does so already, or if the change is not known.
 std::string AfterSaveAdvice(const Record& record, const Restart& restart,
@@ -162,13 +178,15 @@ std::string AfterSaveAdvice(const Record& record, const Restart& restart,
     if (!first || *fault.step >= *first) return "";
     // A fault in the step of the next due save fires before that save.
     const uint64_t last = interval == 0 ? 0 : step + interval;
-    if (interval > 1 && *first > last) return "";
-    if (*first > LastStepOf(record)) return "";
-    moved =
-        StepAdvice(fault, {.first = *first,
-                           .last = last == 0 ? 0
-                                             : std::min(std::max(*first, last),
-                                                        LastStepOf(record))});
+    if (interval > 1 && *first > last) {
+      moved = NextSaveAdvice(record, restart, step);
+    } else if (*first <= LastStepOf(record)) {
+      moved = StepAdvice(fault,
+                         {.first = *first,
+                          .last = last == 0 ? 0
+                                            : std::min(std::max(*first, last),
+                                                       LastStepOf(record))});
+    }
   }
   if (moved.empty()) return "";
   return fmt::format("{}, so that the save of step {} comes before it", moved,
@@ -196,9 +214,14 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
   const bool is_in_save = restart.ending != nullptr &&
                           restart.ending->in_save && restart.fired != nullptr &&
                           StepOfSaveAt(record, *restart.fired) == save.step;
-  return (is_in_save || IsSlowAnyway(record, save, until_ns)) && !moved.empty()
-             ? fmt::format("{}, and {}", removed, moved)
-             : removed;
+  const bool is_slow_anyway = IsSlowAnyway(record, save, until_ns);
+  if ((is_in_save || is_slow_anyway) && !moved.empty()) {
+    return fmt::format("{}, and {}", removed, moved);
+  }
+  // A fault that repeats may have delayed the other saves, too.
+  const bool is_remedy =
+      !is_slow_anyway || !std::ranges::all_of(delays, &RecordFault::fires_once);
+  return is_remedy ? removed : "";
 }
 
 // Returns the advice to let the fault that ended the workers fire after the
@@ -290,6 +313,22 @@ std::string LoadableStep(const Outline& outline, const Restart& restart,
   return "";
 }
 
+// Returns the first step after the other faults that fired before the fault
+// that ended the workers; 0 if none did. Earlier, that fault may never fire: it
+// may have to wait for one of them (`after` in the scenario).
+uint64_t FirstStepInOrder(const Outline& outline, const Restart& restart) {
+  if (restart.fired == nullptr) return 0;
+  uint64_t first = 0;
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    if (occurrence.fault != restart.ending &&
+        occurrence.event().step < restart.fired->step &&
+        ComesBefore(occurrence.event(), *restart.fired)) {
+      first = std::max(first, occurrence.event().step + 1);
+    }
+  }
+  return first;
+}
+
 // Returns the change after which an older step is resumed from: the fault ends
 // the workers before the save of the step that was found, and the expected step
 // can be loaded.
@@ -298,11 +337,13 @@ std::string OlderResume(const Outline& outline, const Restart& restart,
   const Record& record = outline.record;
   const uint64_t expected = record.expect.resumed_from_step.value_or(0);
   const RecordFault& fault = *restart.ending;
-  const std::optional<uint64_t> first =
+  const std::optional<uint64_t> after_save =
       expected == 0 ? 0 : FirstStepAfterSave(record, expected, restart.start);
+  const uint64_t first =
+      std::max(after_save.value_or(0), FirstStepInOrder(outline, restart));
   const std::string moved =
-      HasOwnStep(fault) && first && *first <= found
-          ? StepAdvice(fault, {.first = *first, .last = found})
+      HasOwnStep(fault) && after_save && first <= found
+          ? StepAdvice(fault, {.first = first, .last = found})
           : fmt::format("move fault {}", fault.id);
   const std::string loadable = LoadableStep(outline, restart, expected);
   return fmt::format("{}, so that it comes before the save of step {}{}", moved,

@@ -298,7 +298,7 @@ TEST(ShowFlagsTest, RefusesMeaninglessFlags) {
               HasSubstr("--from: expected a step such as 12 or a time such as "
                         "1.5s, found 'soon'"));
   EXPECT_THAT(Refused({"a", "--from", "7", "--to", "5"}),
-              HasSubstr("--to: expected no less than --from"));
+              HasSubstr("--to: expected 7 or later, as --from, found 5"));
 }
 
 TEST(ShowFlagsTest, BoundsAreStepsOrTimes) {

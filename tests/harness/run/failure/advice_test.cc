@@ -480,6 +480,14 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "(c.yaml:13); if the expectation is right, set the step of fault c (10) "
        "to a value from 5 to 8, so that it comes before the save of step 8; "
        "and remove fault b, which damaged the checkpoint of step 4"},
+      // The crash waits for another fault.
+      {"",
+       "faults: [{id: s, at: {worker: 1, step: 6}, do: slow, with: {latency: "
+       "1ms}}, {id: c, after: s, at: {worker: 1, step: 10}, do: crash}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 4}}\n",
+       "if the run was right, set resumed_from: {step: 8} under expect "
+       "(c.yaml:13); if the expectation is right, set the step of fault c (10) "
+       "to a value from 7 to 8, so that it comes before the save of step 8"},
       // Workers train on after the kill of their launcher.
       {", restart: {policy: rejoin}",
        "faults: [{id: k, at: {worker: 1, step: 7}, do: kill_launcher}]\n"

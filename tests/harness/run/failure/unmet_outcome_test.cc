@@ -468,7 +468,8 @@ TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
           .cause,
       "fault c (partition worker 1 at step.begin, step 6, incarnation any, "
       "repeat always) ended attempt 4: worker 1 lost rank 0 (silent: "
-      "cluster.heartbeat.lost_after is 1s); fault c also ended attempts 1 to "
+      "it sent nothing for cluster.heartbeat.lost_after, 1s); fault c also "
+      "ended attempts 1 to "
       "3; the launcher had neither restarted the job nor given up since then "
       "(attempts 1 to 3 took up to 10.1 s each); the run "
       "did not end within 40s (timeout.total) (in simulated time)");
@@ -519,7 +520,8 @@ TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "fault c (pause worker 1 at step.begin, step 6, for 9s) ended attempt "
        "1: "
-       "worker 0 lost rank 1 (silent: cluster.heartbeat.lost_after is 5s); the "
+       "worker 0 lost rank 1 (silent: it sent nothing for "
+       "cluster.heartbeat.lost_after, 5s); the "
        "launcher restarted the job; rank 1 was declared lost after 4.980 s, "
        "expected at most 3.000 s (expect.detected_in.max is 3s)"},
       {"faults: [{id: c, at: {worker: 1, save: 1, point: ckpt.shard.write}, "

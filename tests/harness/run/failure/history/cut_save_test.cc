@@ -52,7 +52,7 @@ TEST(CutSaveTest, UsualDurationIsTheMedianOfSeveralSaves) {
                       .step = 8});
   }
   EXPECT_EQ(UsualSaveText(record),
-            "the 4 acknowledged saves took 3.0 ms (median)");
+            "the run's 4 acknowledged saves took 3.0 ms (median)");
 }
 
 // A notice to all workers comes at 1 s, with a grace period of 1 s. The save of

@@ -567,6 +567,30 @@ TEST(RemediesTest, FaultInAPendingAsynchronousSaveIsToComeLater) {
             "before the save of step 12 is acknowledged");
 }
 
+// Saves take longer than the steps until the next one.
+TEST(RemediesTest, FaultAfterAnAsynchronousSave_MovesToTheBeginOfTheNext) {
+  Record record = CrashedRun();
+  record.setup.async_saves = true;
+  record.faults = {
+      {.id = "c", .kind = "crash", .worker = "1", .step = 9},
+      {.id = "s", .kind = "slow", .in_save = true, .latency_ns = 100}};
+  record.incarnations[0].events = {
+      {.kind = RecordKind::kSaveBegin, .t_ns = 10, .step = 4},
+      {.kind = RecordKind::kStep, .t_ns = 12, .step = 5},
+      {.kind = RecordKind::kStep, .t_ns = 13, .step = 6},
+      {.kind = RecordKind::kSaveAcknowledged, .t_ns = 40, .step = 4},
+      {.kind = RecordKind::kSaveBegin, .t_ns = 41, .step = 8},
+      {.kind = RecordKind::kFaultFired, .t_ns = 42, .step = 8, .detail = "s"},
+      {.kind = RecordKind::kFaultFired, .t_ns = 43, .step = 9, .detail = "c"},
+      {.kind = RecordKind::kInitialized, .t_ns = 55, .generation = 1},
+      {.kind = RecordKind::kResumed, .t_ns = 56, .generation = 2, .step = 4}};
+  record.launchers.back().events[1].t_ns = 44;
+  EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
+            "remove fault s, which delayed the save of step 8, and set at of "
+            "fault c to {worker: 1, save: 3, point: ckpt.begin}, so that the "
+            "save of step 8 comes before it");
+}
+
 // Another fault delayed the save before the crash.
 TEST(RemediesTest, FaultInADelayedSaveIsMovedToo) {
   Record record = CrashedRun();
