@@ -39,8 +39,8 @@ struct BackupOptions {
   // If true, the backup is deleted once training has finished. A failed run
   // keeps it.
   bool delete_checkpoint = true;
-  // If true, a preemption notice causes a save at the next boundary that all
-  // workers share. Otherwise the workers exit without a save.
+  // Effect of a preemption notice. If true, all workers save at the same
+  // boundary and exit. If false, they exit without a save.
   bool save_before_preemption = false;
 };
 

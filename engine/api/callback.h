@@ -55,7 +55,7 @@ struct Progress {
 
 // A boundary at which a callback may change the state.
 struct Boundary : Progress {
-  std::span<const ParameterInfo> parameters;  // places of the weights
+  std::span<const ParameterInfo> parameters;  // tensors in `weights`
   std::span<float> weights;
   // State that each replica keeps for itself. Each tensor holds the values of
   // all replicas.
@@ -78,7 +78,7 @@ class Callback {
   virtual size_t StateSize(const ModelExtent&) const { return 0; }
   // Returns the options that the callback's state depends on, by name. They are
   // part of the job: a checkpoint written with other options is refused, and
-  // the message names the option. Only for callbacks that keep state.
+  // the message names the option. Ignored if StateSize is 0.
   virtual std::map<std::string, std::string> StateOptions() const { return {}; }
   // Returns the files and directories that the callback writes; none may be in
   // backup_dir.
@@ -90,15 +90,15 @@ class Callback {
     return OkStatus();
   }
 
-  // If a callback returns an error, Fit ends with that error; saved checkpoints
-  // stay.
+  // If one of the functions below returns an error, Fit ends with that error.
+  // Saved checkpoints stay.
   virtual Status OnTrainBegin(const Boundary&) { return OkStatus(); }
   virtual Status OnEpochBegin(const Boundary&) { return OkStatus(); }
   virtual Status OnStepEnd(const Boundary&, float /*loss*/) {
     return OkStatus();
   }
-  // Called after each step; if a save is due at the end of the step, after that
-  // save. OnEpochSettled is the same for the end of each epoch.
+  // OnStepSettled is called after each step, OnEpochSettled after each epoch.
+  // If a save is due there, they are called after that save.
   virtual Status OnStepSettled(const Progress&) { return OkStatus(); }
   virtual Status OnEpochEnd(const Boundary&, const EpochMetrics&) {
     return OkStatus();

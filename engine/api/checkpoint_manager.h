@@ -57,23 +57,25 @@ class CheckpointManager {
   // manager is destroyed or the process ends. kInvalidArgument: no directory,
   // nothing to keep, an interval of 0, a mode other than kSync, or a variable
   // that is no parameter or is listed twice. kFailedPrecondition, on all
-  // workers: another manager, Fit or run owns the directory; it is not
-  // affected.
+  // workers: another manager, Fit or run owns the directory. The attempt does
+  // not affect that owner.
   static Result<std::unique_ptr<CheckpointManager>> Create(
       CustomTraining& training, const CheckpointManagerOptions& options);
 
   // Loads the newest valid checkpoint into the training. Returns true if there
-  // was one. Damaged checkpoints are set aside. kFailedPrecondition: there are
-  // checkpoints but none is valid. kOtherJob: they belong to another job; the
-  // message has the differences. After any error the state of the training may
-  // be incomplete, and must not be used. Call it once, before the first save.
+  // was one. Damaged checkpoints are renamed (rejected-…) and no longer used.
+  // kFailedPrecondition: there are checkpoints but none is valid. kOtherJob:
+  // they belong to another job; the message has the differences. After any
+  // error the state of the training may be incomplete, and must not be used.
+  // Call it once, before the first save.
   Result<bool> RestoreOrInitialize();
 
   // Saves everything that later steps depend on, and returns the path of the
-  // checkpoint; the path contains the step. If the step is saved already, saves
-  // nothing and returns its path. kIoError, kResourceExhausted, kForbidden:
-  // nothing was saved, nothing else has changed, and training may continue.
-  // REQUIRES: RestoreOrInitialize was Ok.
+  // checkpoint; the path contains the step. If a checkpoint of this step
+  // exists, saves nothing and returns the path of that checkpoint. kIoError,
+  // kResourceExhausted, kForbidden: nothing was saved, and training may
+  // continue. After kResourceExhausted, older checkpoints may have been removed
+  // to free disk space. REQUIRES: RestoreOrInitialize was Ok.
   Result<std::string> Save();
   // Saves if the step is a multiple of the interval; else returns "".
   Result<std::string> SaveIfDue();

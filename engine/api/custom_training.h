@@ -56,9 +56,9 @@ class CustomTraining {
   // REQUIRES: Leave was called, or the process is about to exit.
   ~CustomTraining() = default;
 
-  // Makes one step and returns the loss over all workers. After a restore it
-  // may be that all samples of an epoch were used but EndEpoch was not called:
-  // Step then closes the epoch first. `requests` is called right before the
+  // Makes one step and returns the loss over all workers. If all samples of the
+  // epoch were used but EndEpoch was not called, as may be the case after a
+  // restore, Step closes the epoch first. `requests` is called right before the
   // workers exchange data, and returns this worker's requests to the others
   // (notice_requests.h). After the step, agreed() has the requests of all
   // workers. After an error this worker must call Leave.
@@ -76,7 +76,7 @@ class CustomTraining {
   Result<EpochMetrics> EndEpoch();
 
   uint64_t step() const { return state_->position.step; }
-  uint64_t epoch() const { return state_->position.epoch; }  // complete ones
+  uint64_t epoch() const { return state_->position.epoch; }  // complete
   const History& history() const { return state_->history; }
   // First step after which loss or state was not finite; nullopt if this worker
   // has detected none.
@@ -106,7 +106,8 @@ class CustomTraining {
   const ClusterOptions& cluster() const { return options_.cluster; }
   const WorkerSpec& place() const { return options_.place; }
   uint64_t generation() const { return session_->decision().generation; }
-  // Sends `payload` to all workers and returns the texts of all, by rank.
+  // Sends `payload` to all workers. Returns the payloads of all workers, by
+  // rank.
   Result<std::vector<std::string>> AllGather(const std::string& payload);
   // If `status` is an error, records that other workers may be lost. Returns
   // `status`.

@@ -16,10 +16,11 @@ struct EarlyStoppingOptions {
   Monitor monitor = Monitor::kValLoss;
   // Smallest change that counts as an improvement. At least 0.
   double min_delta = 0.0;
-  // Consecutive epochs without improvement after which training stops. Only
-  // this option may change between two runs. If the previous run would not have
-  // stopped with the new patience, the next run continues it, and the result is
-  // bitwise identical to that of a run with the new patience from the start.
+  // Training stops after this many consecutive epochs without improvement. Of
+  // these options, only this one may change between two runs. If the new
+  // patience would not have stopped the previous run, the next run continues
+  // it. The result is then bitwise identical to that of a run that had the new
+  // patience from the start.
   uint32_t patience = 0;
   // Value that counts as the best one before the first epoch.
   std::optional<double> baseline;

@@ -9,12 +9,14 @@
 
 namespace gauntlet {
 
+// Kind of point at which InterruptAt ends training. Each comment gives the
+// meaning of InterruptAt's argument `number`.
 enum class InterruptPoint : uint8_t {
-  kEpochBegin,    // numbers are epochs, from 0
-  kStepEnd,       // numbers are steps, from 1; before a save that is due
-  kStepSettled,   // as kStepEnd, but after that save
-  kEpochEnd,      // numbers are epochs, from 0; before a save that is due
-  kEpochSettled,  // as kEpochEnd, but after that save
+  kEpochBegin,    // epoch, from 0
+  kStepEnd,       // step, from 1; before the save, if one is due
+  kStepSettled,   // step, from 1; after the save, if one is due
+  kEpochEnd,      // epoch, from 0; before the save, if one is due
+  kEpochSettled,  // epoch, from 0; after the save, if one is due
 };
 
 // Ends Fit with kCancelled when training reaches the point, and leaves the same

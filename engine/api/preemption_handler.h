@@ -30,18 +30,18 @@ class PreemptionCheckpointHandler {
   // training continues while enough time is left for a save; the handler
   // measures how long a save takes. Without a grace period, training stops at
   // the next step. The constructor starts to watch for notices by file and URL;
-  // `report` receives lines about them to display.
+  // `report` receives lines for people about notices and failed checks.
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
                               const PreemptionOptions& options,
                               NoticeSources::ReportLine report = nullptr);
 
   // Makes one step on all workers, and a save if a notice to any of them
-  // requires one. The caller's work between two calls counts towards the time
-  // needed within the grace period. Returns an error if the step fails, or if
-  // the save before a stop fails. An earlier save only measures how long a save
-  // takes. If it fails and training can continue (CanContinueAfter), Run
-  // succeeds.
+  // requires one. The caller's work between two calls counts as part of the
+  // time that a step or an evaluation needs. Returns an error if the step
+  // fails, or if the save before a stop fails. A save without a stop only
+  // measures how long a save takes. If such a save fails and training can
+  // continue (CanContinueAfter), Run succeeds.
   Result<HandledStep> Run();
 
   // Stops the watch for notices. If the options name a file or a URL, Leave

@@ -99,8 +99,8 @@ class Sequential {
   // - kInvalidArgument: invalid input.
   // - kCancelled: a callback interrupted the training.
   // - kUnavailable: a worker is lost; start again.
-  // - kFailedPrecondition: there are checkpoints but none is valid, or another
-  //   run owns backup_dir, and is not affected.
+  // - kFailedPrecondition: there are checkpoints but none is valid; or another
+  //   run owns backup_dir, and this call has not affected that run.
   // - kOtherJob: the checkpoints belong to another job or to other callbacks;
   //   the message has the differences.
   // - kResourceExhausted: the last checkpoint could not be saved; the weights

@@ -17,8 +17,8 @@ namespace gauntlet {
 class SummaryService {
  public:
   // Creates a file of TensorBoard's events in `directory`, and the directory if
-  // it is missing. Programs that read the files then discard the points of
-  // `first_step` and later steps in earlier files.
+  // it is missing. Because of the new file, readers of the directory discard
+  // points of `first_step` and later steps in earlier files.
   static Result<std::unique_ptr<SummaryService>> Open(
       World& world, const std::string& directory, uint64_t first_step);
 

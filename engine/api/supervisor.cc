@@ -94,8 +94,8 @@ Status ManagedSession::Prepare() {
   RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
   steps_done_ = training_->step();
   RETURN_IF_ERROR(StartServices());
-  // Starts the watch for notices last: if a call above fails, nothing stops the
-  // watch.
+  // Starts the watch for notices last, because nothing stops the watch after an
+  // error of a call above.
   watch_.Start();
   return OkStatus();
 }

@@ -44,10 +44,10 @@ struct SupervisorOptions {
   std::string logdir;
   Duration save_model_every = std::chrono::seconds(600);  // 0: off
   int max_to_keep = 5;
-  // Folder of the checkpoints in logdir; their names contain the step. If it
-  // has no checkpoints but another folder of logdir has, the name may have been
-  // changed by mistake: then training starts afresh only if cold_start allows
-  // it.
+  // Name of the folder in logdir that has the checkpoints. If this folder has
+  // no checkpoints but another folder in logdir has, training starts from
+  // scratch only if cold_start allows it: the name may have been changed by
+  // mistake.
   std::string checkpoint_basename = "model.ckpt";
   // Variables to save; see CheckpointManagerOptions.
   std::vector<std::string> save_variables;
@@ -87,7 +87,7 @@ class ManagedSession {
 
   uint64_t step() const;
   // Steps per second in the last interval of count_steps_every; 0 before the
-  // end of the first one.
+  // first interval has ended.
   double steps_per_second() const { return steps_per_second_; }
   // True if this incarnation resumed from a checkpoint.
   bool recovered() const { return recovered_; }
@@ -99,7 +99,7 @@ class ManagedSession {
   bool not_finite() const { return not_finite_; }
 
   // Adds the user's own scalars at the current step, for the summary service.
-  // Only the chief runs that service; without it this has no effect.
+  // Has no effect on a worker without that service: only the chief runs it.
   void SummaryComputed(std::vector<Scalar> scalars);
 
   // Calls `body` on this worker in a task of its own, immediately and then
@@ -108,11 +108,11 @@ class ManagedSession {
   // Makes ShouldStop true on all workers after the next step.
   void RequestStop(const Status& why) { coordinator_.RequestStop(why); }
 
-  // Ends the services; saves the last step, unless a service has failed or the
-  // step is saved already (after a preemption notice); leaves the cluster.
-  // Returns the first error of a service on any worker, else the error of the
-  // save; an error that Step returned is not repeated. Call it once, on every
-  // worker.
+  // Ends the services, saves the last step, and leaves the cluster. Does not
+  // save if a service has failed, or if the step is saved already (for example
+  // after a preemption notice). Returns the first error of a service on any
+  // worker, else the error of the save. Does not repeat an error that Step
+  // returned. Call it once, on every worker.
   Status Stop();
 
  private:

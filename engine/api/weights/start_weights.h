@@ -1,4 +1,4 @@
-// Initial weights of a training whose options name a source.
+// Initial weights that a training reads from the source named in its options.
 #ifndef GAUNTLET_ENGINE_API_WEIGHTS_START_WEIGHTS_H_
 #define GAUNTLET_ENGINE_API_WEIGHTS_START_WEIGHTS_H_
 

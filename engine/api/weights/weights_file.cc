@@ -25,8 +25,8 @@ namespace {
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
 constexpr uint64_t kMaxDescription = uint64_t{1} << 20;
 
-// Tensors read from one path. `tensors` maps names to views into the memory of
-// `file`, `checkpoint` or `combined`.
+// Tensors that were read from one path. `tensors` maps names to views into the
+// memory of `file`, `checkpoint` or `combined`.
 struct Source {
   std::string file;
   LoadedCheckpoint checkpoint;
@@ -91,8 +91,8 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
   return ReadFileInto(world, path, source);
 }
 
-// Combines each tensor of replica_state into one, as an export does: a
-// checkpoint has the values of every replica.
+// Replaces each tensor of replica_state by its mean over the replicas, as an
+// export does. In a checkpoint, such a tensor has the values of every replica.
 void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   for (const ParameterInfo& info : values) {
     const TensorView* const all =

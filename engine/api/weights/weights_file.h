@@ -15,8 +15,9 @@
 
 namespace gauntlet {
 
-// Returns a digest of names, shapes and bits. Here and below, `parameters` may
-// be all TrainedValues of a model.
+// Returns a digest of the tensors' names, shapes and bits. Here and below,
+// `parameters` describes the tensors in `weights`, either a model's parameters
+// or all its TrainedValues.
 Digest WeightsDigest(std::span<const ParameterInfo> parameters,
                      std::span<const float> weights);
 
