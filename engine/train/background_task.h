@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// All calls come from one task. It may read the results of `work` once
+// One task makes all calls. That task may read the results of `work` once
 // WaitUntil has returned true.
 class BackgroundTask {
  public:

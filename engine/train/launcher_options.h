@@ -23,8 +23,8 @@ struct LauncherOptions {
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
   // Exit code of the job after a loss if the options allow no restart at all.
-  // Set to kLostWorker if something other than the launcher may restart the
-  // job.
+  // The caller sets kLostWorker if something other than the launcher may
+  // restart the job.
   WorkerExit without_restarts = WorkerExit::kFailed;
   // Maximum number of consecutive restarts without a new step.
   int max_restarts_without_progress = kMaxRestartsWithoutProgress;

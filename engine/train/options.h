@@ -24,8 +24,8 @@ namespace gauntlet {
 struct Horizon {
   uint64_t epochs = 1;
   std::optional<uint64_t> max_steps;  // number of the last step
-  // The run stops after this step. If there is a checkpoint directory, it saves
-  // first, as before a stop after a preemption notice.
+  // The run stops after this step. If there is a checkpoint directory, the run
+  // saves first, as it does after a preemption notice.
   std::optional<uint64_t> stop_at_step;
 };
 
@@ -129,7 +129,7 @@ struct PreemptionOptions {
   std::string file;    // path whose existence is a notice; "": none
   // URL whose response may be a notice (IsPreemptionNotice); "": none.
   std::string url;
-  Duration poll_every = std::chrono::seconds(1);  // file and URL
+  Duration poll_every = std::chrono::seconds(1);  // for `file` and `url`
 };
 
 // Names of the signals that can serve as a notice: "SIGTERM", "SIGUSR1" …

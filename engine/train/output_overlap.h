@@ -1,5 +1,5 @@
-// Directories and files that a run writes, and the rules for which of them may
-// not overlap.
+// Directories and files that a run writes, and a check for overlaps that are
+// not allowed.
 #ifndef GAUNTLET_ENGINE_TRAIN_OUTPUT_OVERLAP_H_
 #define GAUNTLET_ENGINE_TRAIN_OUTPUT_OVERLAP_H_
 

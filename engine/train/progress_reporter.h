@@ -28,7 +28,7 @@ class ProgressReporter {
   virtual StepProbe* probe() { return nullptr; }
 };
 
-// Reporter of workers that are not watched.
+// Discards all reports, for a worker whose progress nobody reads.
 class NoProgressReporter final : public ProgressReporter {
  public:
   void Progress(const WorkerProgress&) override {}

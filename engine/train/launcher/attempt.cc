@@ -65,8 +65,8 @@ Status Attempt::StartAll() {
   return OkStatus();
 }
 
-// Starts a worker. If that fails, returns the error; but if fewer workers may
-// be enough, ends the attempt and returns Ok.
+// Starts a worker. If that fails and the job may continue with fewer workers,
+// ends the attempt and returns Ok. If it fails otherwise, returns the error.
 Status Attempt::Start(size_t rank) {
   CHECK(state_ == AttemptState::kStarting || state_ == AttemptState::kRunning,
         "a worker is started in an attempt that is ending");
@@ -96,8 +96,8 @@ Status Attempt::Start(size_t rank) {
   return OkStatus();
 }
 
-// Returns true if fewer workers may be enough. A worker that cannot be started
-// then counts as a lost worker, which may be excluded.
+// Returns true if the job may continue with fewer workers. A worker that cannot
+// be started then counts as a lost worker, which may be excluded.
 bool Attempt::CanExcludeFailedWorker() const {
   return options_.min_workers > 0 && options_.min_workers < options_.workers &&
          options_.restart != RestartPolicy::kNone;
@@ -195,7 +195,8 @@ void Attempt::HandleProgress(int worker, const WorkerProgress& progress) {
     launch_.budget.RecordStep(progress.step);
     rejoin_.OnRendezvous(worker, *progress.rendezvous,
                          MemberOf(progress.silent_rank), now);
-    // The launcher restarts no lost worker, so this one would wait in vain.
+    // This worker waits at the rendezvous in vain: the launcher does not
+    // restart the lost worker.
     if (!MayRejoin()) SetKillDeadline(options_.survivors_grace);
   } else if (progress.saving) {
     if (*progress.saving > Duration::zero()) {
@@ -266,8 +267,9 @@ void Attempt::HandleExit(int worker, const WorkerExited& exited) {
   SetKillDeadline(leaving ? options_.stop_grace : options_.survivors_grace);
 }
 
-// Returns true if a lost worker may be restarted while the others run. This is
-// so even after a preemption notice: the save that follows needs all workers.
+// Returns true if a lost worker may be restarted while the others run. A
+// preemption notice does not prevent such a restart: the save that follows
+// needs all workers.
 bool Attempt::MayRejoin() const {
   return state_ == AttemptState::kRunning &&
          options_.restart == RestartPolicy::kRejoin && members_.size() > 1;

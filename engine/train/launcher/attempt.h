@@ -94,9 +94,11 @@ class Attempt {
   std::vector<int> members_;                 // workers, by rank
   std::vector<std::string> addresses_;       // by rank
   std::map<int, Incarnation> incarnations_;  // newest one, by worker
-  std::string restart_reason_;  // reason of a restart after too many losses
+  // Cause of the losses that ended the attempt because no rejoin was allowed;
+  // "": there are none.
+  std::string restart_reason_;
   Time kill_deadline_ = kNever;
-  Time checked_at_{};             // last check of the workers
+  Time checked_at_{};             // time of the last check of the workers
   bool all_events_read_ = false;  // at the last check
   Duration patience_{0};          // longest time until the chief's next report
   Time chief_deadline_ = kNever;  // deadline of that report

@@ -83,9 +83,9 @@ LaunchEnd AttemptOutcome::WithResult(int chief) const {
   return end;
 }
 
-// Returns the loss whose cause no restart can fix; null if there is none. If
-// several workers exited with the same code, returns the chief's loss, as an
-// error of the chief also ends the other workers.
+// Returns the loss whose cause no restart can fix; null if there is none. Of
+// several workers with the same exit code, prefers the chief: an error of the
+// chief also ends the other workers.
 const Loss* AttemptOutcome::PermanentLoss(int chief) const {
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,

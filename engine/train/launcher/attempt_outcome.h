@@ -19,17 +19,19 @@ class AttemptOutcome {
   // `launch` outlives it.
   explicit AttemptOutcome(LaunchState& launch) : launch_(launch) {}
 
-  // Losses and the result are added in order of arrival.
+  // Add a loss, or the result. Called in the order of their arrival.
   void AddLoss(Loss loss);
   void SetResult(const TrainResult& result);
-  // Records that the chief's hang, described by `hang`, caused all losses.
+  // Records that a hang of the chief caused all losses. `hang` describes the
+  // hang.
   void SetHang(std::string hang);
 
   // Returns true if there are losses since the last ExplainLosses.
   bool has_new_losses() const { return explained_ < losses_.size(); }
-  // Returns the cause of the losses since the last call. Also counts a failure
-  // of the worker that caused them, if known. If this has a consequence
-  // (Membership::RecordCulprit), the returned text ends with it.
+  // Returns the cause of the losses since the last call. Also records the
+  // worker that caused them, if known (Membership::RecordCulprit). If the
+  // worker is excluded for that, or too few workers would remain, the returned
+  // text says so at its end.
   std::string ExplainLosses();
 
   // Returns the outcome of the job once no worker is left; nullopt if the job

@@ -22,8 +22,8 @@ struct Deadlines {
   // depending on the part of the run in which the loss occurs.
   Duration detection_in_training{0};
   Duration detection_in_a_save{0};
-  // While a worker joins: from the start of its process, or from the loss after
-  // which it rejoins, until its first step.
+  // For a loss while a worker joins: from the start of its process, or from the
+  // loss after which it rejoins, until its first step.
   Duration detection_in_joining{0};
   // For the loss of a worker that has not yet connected to the others: only the
   // launcher detects this loss.

@@ -28,8 +28,7 @@ struct LaunchState {
   // One token for all attempts: stale workers are fenced by generations, not by
   // tokens.
   const JobToken token = JobToken::Make(world.entropy);
-  int incarnation =
-      options.first_incarnation - 1;  // newest one that was started
+  int incarnation = options.first_incarnation - 1;  // number of the newest one
   LaunchHold launch_hold;
   bool stop_requested = false;
   bool interrupted_twice = false;

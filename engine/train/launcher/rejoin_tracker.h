@@ -10,10 +10,10 @@
 //
 // While a rejoin is open, each worker has arrived, is dead, or has not reported
 // yet. A worker of a formed generation that does not report within the grace is
-// overdue. A worker in a save cannot detect a loss. It has until the time limit
-// of the save; once the save has ended, it has the grace from then on. A worker
-// whose heartbeat has stopped hangs; it is not busy with a step or a save. It
-// has the shorter grace.
+// overdue. A worker in a save cannot detect a loss, so it is overdue only after
+// the time limit of the save. Once the save has ended, the worker's grace
+// begins. A worker whose heartbeat has stopped counts as hanging, not as busy
+// with a step or a save, and has a shorter grace (Graces::silent).
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCHER_REJOIN_TRACKER_H_
 
@@ -49,7 +49,7 @@ class RejoinTracker {
   void OnDeath(int worker, Time now);
   // `left`: the generation that the worker left; 0: none. If the worker left
   // because the heartbeat of another worker stopped, `silent` is that other
-  // worker. It then counts as hanging, even if it is in a save.
+  // worker. The silent worker then counts as hanging, even if it is in a save.
   void OnRendezvous(int worker, uint64_t left, std::optional<int> silent,
                     Time now);
   void OnFormed(uint64_t generation, Time now);

@@ -23,9 +23,10 @@ class RestartBudget {
 
   // Counts a restart, of the whole job or of lost workers only, after a loss at
   // `now`. Returns "" if the restart is allowed, else the reason why not. Sets
-  // the pause before an allowed restart: options.backoff, or twice the previous
-  // pause if no new step was reached and no more than that time has passed
-  // since the last restart. The pause is at most options.max_backoff.
+  // the pause before an allowed restart. If, since the last restart, no new
+  // step was reached and at most the doubled pause has passed, the pause
+  // doubles. Otherwise it is options.backoff. It never exceeds
+  // options.max_backoff.
   std::string Spend(Time now);
 
   // Subtracts the last counted restart, which did not take place.

@@ -37,9 +37,8 @@ std::string DescribeAll(std::span<const Loss> losses);
 
 // Returns the loss that caused the others: that of the first worker whose
 // device failed, or that died although the launcher did not kill it. If there
-// is none, returns the loss of the only worker that the launcher killed,
-// because it did not exit in time. Returns null if the launcher killed none or
-// several.
+// is none, returns the loss of the worker that the launcher killed for not
+// exiting in time; null if it killed none or several.
 const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet

@@ -79,9 +79,10 @@ class GradientExchange {
 
   // Call before the pass over the last replica. Begins the exchange of the step
   // if the gradients of that pass can be summed during it; else has no effect.
-  // After Ok, a task may be using the arrays: the caller must fill the arrays
-  // of GradientBuffer and Extra, call Add or AddKept, then Sum, and must not
-  // return before Sum has returned. Returns the error of the fault point.
+  // After Ok, a task may be using the arrays. So the caller must fill the
+  // arrays of GradientBuffer and Extra, call Add or AddKept, then Sum, and must
+  // not return before Sum has returned. The only possible error is that of the
+  // fault point kAllReduceBegin.
   Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
   // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
   // null: the exchange has not begun.
@@ -98,8 +99,9 @@ class GradientExchange {
   std::span<float> TotalExtra() {
     return total_host().subspan(gradients_host());
   }
-  // Copies the sum to host memory, for a caller that reads or changes it before
-  // Total. WriteBackTotal copies it back.
+  // FetchTotal returns the sum in host memory, for a caller that reads or
+  // changes it there. That caller calls WriteBackTotal before Total, so that
+  // Total returns the changed sum.
   std::span<float> FetchTotal();
   void WriteBackTotal();
 
@@ -130,9 +132,10 @@ class GradientExchange {
     return transport_ == Transport::kRing ? sizes_.gradients : 0;
   }
   size_t length_host() const { return gradients_host() + sizes_.extra; }
-  // True if the sum overwrites the first replica's array. False if replicas
-  // keep a state of their own: a sum in the first replica's array would
-  // overwrite the places of the other replicas' states, which must remain +0.
+  // True if the sum overwrites the first replica's array: with the network
+  // ring, if replicas keep no state of their own. Otherwise each replica's
+  // array must keep +0 at the places of the other replicas' states, and the sum
+  // would overwrite these zeros.
   bool sums_in_place() const {
     return transport_ == Transport::kRing && sizes_.extra == 1;
   }

@@ -25,8 +25,9 @@ struct StepOutcome;
 // Request of a hook to the training loop.
 enum class LoopVote : uint8_t { kContinue, kFinish };
 
-// An error ends the run on this worker; the others detect the loss. A hook that
-// changes the state must make the same change on every worker.
+// If a hook returns an error, the run ends on this worker, and the other
+// workers detect the loss. A hook that changes the state must make the same
+// change on every worker.
 class LoopHooks {
  public:
   virtual ~LoopHooks() = default;
@@ -39,7 +40,8 @@ class LoopHooks {
   virtual Status StepEnd(TrainState& /*state*/, const StepOutcome&) {
     return OkStatus();
   }
-  // Called after the save at the end of the step or epoch, if one was due.
+  // StepSettled and EpochSettled are called at the end of each step or epoch.
+  // If a save is due there, they are called after that save.
   virtual Status StepSettled(const TrainState& /*state*/) { return OkStatus(); }
   // Called after the metrics of the epoch were added to the history.
   virtual Status EpochEnd(TrainState& /*state*/) { return OkStatus(); }

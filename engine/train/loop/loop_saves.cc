@@ -184,10 +184,10 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   return OkStatus();
 }
 
-// Pauses before the next try. Once this worker has a preemption notice, at most
-// `on_notice` of the pause is left. It then waits for workers without a notice,
-// which pause longer. `pause` is limited to half of save_timeout, so that this
-// worker does not declare them lost meanwhile.
+// Pauses before the next try. Once this worker has a preemption notice, it
+// pauses for at most another `on_notice`. In the next try, it waits for the
+// workers without a notice, which pause longer. No pause exceeds half of
+// save_timeout, so that this worker does not declare those workers lost.
 void LoopSaves::PauseBeforeRetry(Duration pause, Duration on_notice) {
   pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;

@@ -32,10 +32,13 @@ enum class StopCause : uint8_t { kStep, kNotice };
 // number of tries.
 struct LastSaveRetries {
   static constexpr int kPauses = 5;
+  // Total of the pauses, as a multiple of the first pause.
   static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
-  // The five pauses are then 31 s in total.
+  // First pause without a preemption notice: the five pauses take 31 s in
+  // total.
   static constexpr Duration kFirstPause = std::chrono::seconds(1);
-  // The five pauses are then 3.1 s in total.
+  // Shortest first pause after a preemption notice: the five pauses take 3.1 s
+  // in total.
   static constexpr Duration kShortestFirstPause =
       std::chrono::milliseconds(100);
 
@@ -54,7 +57,7 @@ struct SaveStrategy {
   AsyncSave* async = nullptr;
 };
 
-// A non-finite tensor that a save found in the state of that step.
+// A non-finite tensor that a save found in the state of step `step`.
 struct NotFiniteSave {
   uint64_t step = 0;
   std::string tensor;
@@ -181,7 +184,7 @@ class LoopSaves {
   Time last_save_;
   Duration time_{0};
   bool in_save_ = false;
-  // Set after a save, until an exchange shows that the task is done.
+  // Set from a save until an exchange shows that the chief's task is done.
   std::optional<Retirement> retirement_;
   bool save_incomplete_ = false;
   bool source_is_reported_ = false;

@@ -6,8 +6,9 @@
 
 namespace gauntlet {
 
-// In each of the last three states the loop ends with the LoopEnd of that name.
-// An error ends the run in any state, without a transition.
+// In kFinishing, kStopping and kNotFinite, the loop ends with
+// LoopEnd::kFinished, kStopped and kNotFinite, respectively. An error ends the
+// run in any state, without a transition.
 enum class LoopState : uint8_t {
   kNew,        // before the run
   kTraining,   // operations follow

@@ -12,9 +12,9 @@ namespace {
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
 // Returns two digests that identify the batch's samples. If the batch contains
-// the numbers of its samples in the training data, they are a digest of the
-// numbers, and an empty digest. Otherwise they are the digests of the features
-// and of the labels.
+// the samples' numbers in the training data, returns the digest of the numbers
+// and an empty digest. Otherwise returns the digest of the features and that of
+// the labels.
 std::array<Digest, 2> DigestsOfSamples(const ReplicaBatch& batch) {
   if (batch.samples == nullptr) {
     return {DigestOf(std::as_bytes(batch.features)),

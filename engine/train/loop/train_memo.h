@@ -1,7 +1,7 @@
-// Memo of pure functions: results of replicas' passes, and orders of the
-// samples of epochs. The key of a pass is a digest of all its input. For
-// training samples, the digest covers only their numbers, because the job
-// determines their contents.
+// Memo of pure functions: a replica's pass, and the order of an epoch's
+// samples. The key of a pass is a digest of all its input. For training
+// samples, the digest covers only their numbers, because the job determines
+// their contents.
 //
 // If the same job is trained repeatedly, only the first training computes
 // passes and orders. A run whose parameters differ in a single bit has other
@@ -67,8 +67,8 @@ class TrainMemo {
 
 // Returns the model, with a lookup in the memo before each pass. `identity` is
 // a digest of all input of the model's passes other than their arguments:
-// layers, shapes, kernels, and the training data. (A key covers only the
-// numbers of a batch's training samples.)
+// layers, shapes, kernels, and the training data. It must cover the data,
+// because a key covers only the numbers of a batch's training samples.
 //
 // The kernels and the memo outlive the result.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,

@@ -28,15 +28,16 @@ namespace gauntlet {
 
 // Result of a step or an evaluation, for events and reports.
 struct StepOutcome {
-  uint64_t first_position = 0;  // of the step's samples in the epoch's order
+  uint64_t first_position = 0;  // of the step's first sample, in the epoch
   float loss = 0.0f;            // mean over all samples of all replicas
   Tally tally;                  // of the whole cluster
   // Samples that this worker used, as numbers from SampleSchedule::UseOf.
   std::vector<uint32_t> samples;
 };
 
-// The replicas [first, first + count) that a rank hosts: contiguous ascending
-// blocks, as equal in size as possible. REQUIRES: 1 <= size <= replicas.
+// The replicas [first, first + count), which one rank hosts. The blocks of the
+// ranks ascend without gaps and are as equal in size as possible. REQUIRES:
+// `size`, the number of ranks, is in [1, replicas].
 struct ReplicaBlock {
   int first = 0;
   int count = 0;
@@ -50,7 +51,7 @@ uint32_t EvaluatedSamples(const JobSpec& job, uint32_t samples);
 
 // Result of evaluating the validation samples of some replicas.
 struct EvaluatedPart {
-  // By replica; the sum over all replicas is the mean loss.
+  // One value per replica. Their sum over all replicas is the mean loss.
   std::vector<float> losses;
   int64_t correct = 0;
   int64_t samples = 0;
@@ -81,7 +82,7 @@ class Trainer {
     const Optimizer& optimizer;
     Model& model;
     const Kernels& kernels;
-    TrainMemo* memo = nullptr;  // null: every order is computed
+    TrainMemo* memo = nullptr;  // null: each sample order is computed
     StepProbe* probe = nullptr;
   };
   Trainer(World& world, Ring& ring, const Parts& parts);

@@ -97,9 +97,9 @@ Status TrainingLoop::RepeatBoundary(FirstSave first_save) {
   const bool at_once = save_need_ == SaveNeed::kRequired ||
                        first_save == FirstSave::kImmediately;
   if (!schedule_.ExecutionEnds() && !at_once) {
-    // Requests that workers made within the execution are not known any more.
-    // One of them may have been a request to save, so all workers save at the
-    // end of the execution.
+    // All workers save at the end of the execution: the requests that workers
+    // made within the execution are lost, and one of them may have been a
+    // request to save.
     agreed_ |= kRequestSave;
     return OkStatus();
   }
@@ -316,9 +316,10 @@ Result<TrainState*> TrainingLoop::ForHook() {
   return &resident_->host();
 }
 
-// The hooks of all workers see the same state, and should make the same
-// request. Even if they make different requests, the exchange gives all workers
-// the same result, so that no worker waits for one that has finished.
+// Ends training on all workers if a hook of any worker requests the end. The
+// hooks see the same state on all workers, and should make the same request. If
+// their requests differ, the exchange ensures that no worker waits for one that
+// has finished.
 Status TrainingLoop::AgreeOnFinish() {
   ASSIGN_OR_RETURN(const bool finish,
                    trainer_->AnyVotesToFinish(*state_, hooks_->Vote(),

@@ -69,7 +69,7 @@ class TrainingLoop {
     saves_.SetSummary(summary);
   }
 
-  // Hooks to call at each boundary.
+  // Sets the hooks that the loop calls at each boundary.
   void set_hooks(LoopHooks& hooks) {
     CheckIsNew();
     hooks_ = &hooks;
@@ -159,7 +159,7 @@ class TrainingLoop {
   // Horizon::stop_at_step has no effect if training resumed after that step.
   bool stop_due_ = false;
   NoticeRequests notices_;
-  Position reported_;  // of the newest state in an event
+  Position reported_;  // of the newest state that was emitted
   TimeTotals times_;
   LoopReports reports_;
   LoopSaves saves_;

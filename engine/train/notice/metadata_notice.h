@@ -21,9 +21,9 @@ namespace gauntlet {
 //   or MIGRATE_ON_HOST_MAINTENANCE.
 // - Amazon, spot/instance-action: an object whose "action" is terminate, stop
 //   or hibernate, rather than status 404.
-// Every other response (another status, a redirect, garbage) shows neither that
-// there is a notice nor that there is none: returns kInvalidArgument. The
-// message is one line with the expected and the found value.
+// Returns kInvalidArgument for every other response (another status, a
+// redirect, garbage): it shows neither that there is a notice nor that there is
+// none. The message is one line with the expected and the found value.
 Result<bool> IsPreemptionNotice(const HttpResponse& answer);
 
 // Status of the response to a request without a token, or with an expired one.

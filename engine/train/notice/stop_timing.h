@@ -4,12 +4,12 @@
 // training continues while the remaining time is enough for the operations
 // until the next boundary at which a request takes effect, for the saves, and
 // for the exit. The durations of operations and saves are measured: the longest
-// of each kind in this incarnation counts. The duration of a save includes the
-// time in which the chief retires old checkpoints while training continues.
-// This time is exact once the next save is done; until then it is rounded up to
-// the end of an operation. If one of the operations is of a kind that was not
-// measured yet, the request is immediate. If no save was measured yet, the
-// worker first requests a save and continues.
+// of each kind in this incarnation counts. The duration of a save includes that
+// of the retirement: the chief removes old checkpoints while training
+// continues. The duration of a retirement is exact once the next save is done;
+// until then it is rounded up to the end of an operation. If one of the
+// operations is of a kind that was not measured yet, the request is immediate.
+// If no save was measured yet, the worker first requests a save and continues.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_STOP_TIMING_H_
 
@@ -23,8 +23,8 @@
 
 namespace gauntlet {
 
-// Work between two boundaries. Workers exchange requests in the first two
-// kinds.
+// Work between two boundaries. Workers exchange requests in each step and each
+// evaluation.
 enum class Operation : uint8_t { kStep, kEvaluation, kEpochEnd };
 
 // Advice after a notice, at a boundary between two operations.

@@ -34,7 +34,8 @@ struct CollectiveOffer {
 // Returns the offer of a worker whose device is of that kind, at `place`.
 CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place);
 
-// Encode an offer for the chief. Decoding returns kDataLoss if malformed.
+// Encode and decode an offer, which a worker sends to the chief. DecodeOffer
+// returns kDataLoss if `bytes` are malformed.
 std::string EncodeOffer(const CollectiveOffer& offer);
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes);
 
@@ -54,8 +55,8 @@ Result<CollectiveDecision> DecideCollective(
 // Returns a decision for the ring, with this reason.
 CollectiveDecision FallBackToRing(const std::string& why);
 
-// Encode a decision for the other ranks. Decoding returns kDataLoss if
-// malformed.
+// Encode and decode a decision, which the chief sends to the other ranks.
+// DecodeCollective returns kDataLoss if `bytes` are malformed.
 std::string EncodeCollective(const CollectiveDecision& decision);
 Result<CollectiveDecision> DecodeCollective(std::string_view bytes);
 

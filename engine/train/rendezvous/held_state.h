@@ -30,8 +30,8 @@ struct HeldState {
 bool IsBefore(const HeldState& a, const HeldState& b);
 bool IsSamePosition(const HeldState& a, const HeldState& b);
 
-// Encode a state for the chief; "" for nullopt. Decoding returns kDataLoss if
-// malformed.
+// Encode and decode the state that a worker offers to the chief; "" for
+// nullopt. DecodeHeld returns kDataLoss if `bytes` are malformed.
 std::string EncodeHeld(const std::optional<HeldState>& held);
 Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes);
 
@@ -59,8 +59,8 @@ StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
 // Encodes a decision for the other ranks. Omits `checkpoint` if `from_memory`
 // is set.
 std::string EncodeStart(const StartDecision& start);
-// Returns kDataLoss if malformed. Checks the name of the checkpoint, but not
-// that `holder` is one of the ranks.
+// Returns kDataLoss if `bytes` are malformed. Checks the name of the
+// checkpoint, but not that `holder` is one of the ranks.
 Result<StartDecision> DecodeStart(std::string_view bytes);
 
 }  // namespace gauntlet

@@ -116,7 +116,7 @@ Result<JobToken> CreateTokenFile(World& world, const std::string& directory) {
       const Status made = Publish(world, directory, *token);
       if (made.code() == Code::kAlreadyExists ||
           made.code() == Code::kNotFound) {
-        // A stale listing may hide the existing file.
+        // Rereads the listing: a stale one may hide the existing file.
         RefreshTokenListing(world, directory);
         continue;
       }

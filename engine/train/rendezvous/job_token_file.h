@@ -1,4 +1,5 @@
-// Token of a cluster's job in its checkpoint directory: DIR/job-token.
+// File DIR/job-token in a checkpoint directory: the token (JobToken) that the
+// workers of a job share.
 //
 // The chief creates the file if it does not exist; the other workers read it.
 // The file appears complete (written under another name, synced, renamed), is
@@ -30,10 +31,11 @@ Result<JobToken> ReadTokenFile(World& world, const std::string& directory);
 Result<JobToken> CreateTokenFile(World& world, const std::string& directory);
 
 // For every other worker: waits for the chief's file until `deadline`
-// (kDeadlineExceeded). A file server may show the file late. So this worker
-// changes the directory from time to time, with pauses that grow to 5 s: each
-// change makes its host reread the listing. `log` receives one line if the
-// worker has to wait. Other errors are those of ReadTokenFile.
+// (kDeadlineExceeded). Meanwhile creates and removes a file in the directory
+// from time to time, with pauses that grow to 5 s. Each such change makes this
+// worker's host reread the listing, in which the chief's file may otherwise
+// appear late. `log` receives one line if the worker has to wait. Other errors
+// are those of ReadTokenFile.
 Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
     const std::function<void(std::string_view)>& log);

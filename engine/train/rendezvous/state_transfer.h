@@ -18,9 +18,9 @@ struct StateTransfer {
 };
 
 // Called by every rank: the holder sends, the others forward, and those without
-// the state restore it. On success the resident state is the decided one: its
-// digest was compared. kDataLoss: the received bytes are another state, and the
-// resident state is unusable. Other errors, usually of the ring, leave the
+// the state restore it. On success the resident state is the decided one. (Its
+// digest was compared.) kDataLoss: the received bytes are another state, and
+// the resident state is unusable. Other errors, usually of the ring, leave the
 // resident state unchanged. REQUIRES: the host has the newest values; the
 // holder's state is the decided one.
 Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,

@@ -29,10 +29,10 @@
 
 namespace gauntlet {
 
-// Bits in addition to the requests of notice_requests.h. kSaveInFlight: a
-// rank's task is running. kAbortSave: a rank's part has failed, or exceeds the
-// time limit of a save. kRetiring: after a synchronous save, the chief's task
-// that retires old checkpoints is running.
+// Bits about saves, which a rank sends together with the requests of
+// notice_requests.h. kSaveInFlight: a rank's task is running. kAbortSave: a
+// rank's part has failed, or exceeds the time limit of a save. kRetiring: after
+// a synchronous save, the chief's task that retires old checkpoints is running.
 inline constexpr uint32_t kSaveInFlight = 8;
 inline constexpr uint32_t kAbortSave = 16;
 inline constexpr uint32_t kRetiring = 32;
@@ -84,10 +84,10 @@ class AsyncSave {
   // `agreed`: bits of all ranks from the newest exchange.
   bool MayAdvance(uint32_t agreed) const;
 
-  // Waits for this rank's task, within the time limit of a save. Called last by
-  // the training task in a lost generation. kDeadlineExceeded: the task hangs.
-  // Returns an error of the commit only if training cannot continue after it
-  // (CanContinueAfter).
+  // Waits for this rank's task, within the time limit of a save. The training
+  // task calls it at the end, when the generation is lost. kDeadlineExceeded:
+  // the task of the save hangs. Returns an error of the commit only if training
+  // cannot continue after it (CanContinueAfter).
   Status EndTask();
   // Waits for this rank's task without a time limit.
   void JoinTask();

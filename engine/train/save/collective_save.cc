@@ -501,7 +501,8 @@ Status CollectiveSave::CommitAndRetire(const SaveAttempt& attempt,
     case RetirementTime::kImmediately:
       return RetireOldCheckpoints(attempt, times_);
     case RetirementTime::kInBackground:
-      // Starts the task before the outcome is exchanged, so that both overlap.
+      // Starts the task before the outcome is exchanged, so that task and
+      // exchange overlap.
       StartRetirement(attempt.head);
       return OkStatus();
   }

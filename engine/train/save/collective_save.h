@@ -80,11 +80,11 @@ class CollectiveSave {
   // on every rank.
   void LimitShards(int max_shards) { max_shards_ = max_shards; }
 
-  // Saves the state. If there is no disk space, the chief removes checkpoints
-  // that recovery does not need, one by one, and the save is retried after
-  // each. First waits for the retirement after the previous save, and returns
-  // its error. `before_try` is called before this wait and
-  // before every try: the wait, and each try, may take as long as a save. With
+  // Saves the state. First waits for the retirement after the previous save; if
+  // that fails, returns its error. If there is no disk space, the chief removes
+  // checkpoints that recovery does not need, one by one. After each removal,
+  // the save is tried again. `before_try` is called before the wait and before
+  // every try, because each of them may take as long as a save. With
   // `only_parameters` the checkpoint contains only the tensors of these
   // parameters (TrainState::TensorsOf); the ranks still compare the whole
   // state.
@@ -154,21 +154,22 @@ class CollectiveSave {
   // or EndTask has not waited for it yet. Always false on other ranks than the
   // chief.
   bool has_retirement_task() const { return retirement_.is_joinable(); }
-  // True if there is such a task, and it is done or overdue, so that
-  // EndRetirement does not wait.
+  // True if has_retirement_task(), and the task is done or overdue.
+  // EndRetirement then does not wait.
   bool MayEndRetirement() const;
-  // True while the task runs. In contrast, has_retirement_task stays true until
-  // EndRetirement or EndTask has waited for the task.
+  // True while the task that retires old checkpoints runs. In contrast,
+  // has_retirement_task stays true until EndRetirement or EndTask has waited
+  // for the task.
   bool RetirementRuns() const { return !retirement_.is_done(); }
-  // Waits for the task, if there is one. Returns its error (kFenced or
-  // kCancelled), or kDeadlineExceeded if the task exceeds the time limit of a
-  // save. After an error this worker must stop.
+  // Waits for the retirement task, if there is one. Returns the error of the
+  // task (kFenced or kCancelled), or kDeadlineExceeded if the task exceeds the
+  // time limit of a save. After an error this worker must stop.
   Status EndRetirement();
   // Waits as EndRetirement does, and returns the same errors, but emits no
-  // event if the task hangs. Called last by the training task in a lost
-  // generation.
+  // event if the task hangs. The training task calls it at the end, when the
+  // generation is lost.
   Status EndTask();
-  // Waits for the task, if there is one, without a time limit.
+  // Waits for the retirement task, if there is one, without a time limit.
   void JoinTask() { retirement_.WaitUntil(kNever); }
   // Duration of the last retirement. The chief sends it to all ranks when the
   // next save begins, so it is equal on all ranks right after a save.
@@ -183,8 +184,8 @@ class CollectiveSave {
     uint64_t bytes = 0;
     std::vector<PartTime> background = {};
   };
-  // Emits the times of the save: immediately or, if a retirement runs, once
-  // that has ended.
+  // Emits the times of the save. If there is a retirement task, emits them only
+  // after EndRetirement or EndTask has waited for the task.
   void EmitTimes(Ended ended, const Status& outcome);
   // Returns the saves that have ended since the last call.
   std::vector<TimedSave> TakeTimedSaves() { return std::exchange(timed_, {}); }
@@ -263,7 +264,8 @@ class CollectiveSave {
 
   BackgroundTask retirement_;
   uint64_t retirement_step_ = 0;  // step of the save that the task follows
-  // kSaveTimes event of that save, emitted once the task has ended.
+  // kSaveTimes event of the save that the task follows. Emitted once the task
+  // has ended.
   std::optional<LogEvent> pending_times_;
   // Results of the task: read only after it has ended.
   Status retirement_status_;

@@ -65,9 +65,9 @@ bool IsExportedFile(const DirectoryEntry& entry) {
 struct ExportPlace {
   std::string directory;
   std::string parent;
-  std::string written;
-  std::string earlier;
-  std::string tried;  // tests that a directory can be created
+  std::string written;  // the new export, until it is renamed
+  std::string earlier;  // the previous export, until it is removed
+  std::string tried;    // tests that a directory can be created
 };
 
 // Returns the paths of an export. If `directory` is a link, the export replaces

@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-// Within an epoch, returns true iff the sum of losses of the epoch is finite.
+// Within an epoch, returns true iff the epoch's sum of losses so far is finite.
 // Between two epochs, returns true iff the mean loss of the last epoch is
 // finite.
 bool LossIsFinite(const TrainState& state);

@@ -217,8 +217,8 @@ class TrainState {
   bool restoring_ = false;  // since PlaceToRestore, until Restore succeeds
 };
 
-// Removes from a checkpoint's tensors those that the state does not have:
-// states of hooks, on which the model does not depend.
+// Removes from a checkpoint's tensors those that the state does not have. They
+// are states of hooks; the model does not depend on them.
 void DropHookState(const TrainState& state, std::vector<TensorView>& tensors);
 
 // Returns the model's TrainedValues in that state.

@@ -383,8 +383,8 @@ void GenerationJoin::EmitResumedFromMemory(const std::string& from) {
   ReportStart("rejoined", fmt::format(" ({})", from));
 }
 
-// Sends `payload` to all workers before the first step. Returns the texts of
-// all, by rank.
+// Sends `payload` to all workers before the first step. Returns the payloads of
+// all workers, by rank.
 Result<std::vector<std::string>> GenerationJoin::AllGather(
     const std::string& payload) {
   return parts_.session->ring().AllGather(
@@ -435,7 +435,7 @@ Status GenerationJoin::AgreeOnStart() {
     return Refuse(FailedPrecondition(
         fmt::format("rank {} starts from another state than the chief", rank)));
   }
-  // The transfer of a state does not include this value.
+  // Sets the value on every rank: the transfer of a state does not include it.
   parts_.state->not_finite_since = not_finite_since;
   RETURN_IF_ERROR(JoinDevices());
   parts_.session->StartRejectingLateConnections();

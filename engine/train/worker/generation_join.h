@@ -89,7 +89,8 @@ class GenerationJoin {
   CollectiveDecision collective_;  // of the newest generation
   std::string collective_line_;    // last reported CollectiveDecision::line
   uint64_t last_generation_ = 0;
-  // On the chief: largest incarnation of a worker in its generations.
+  // On the chief: largest incarnation number of all workers that joined one of
+  // the chief's generations.
   uint64_t latest_incarnation_ = 0;
   std::optional<HeldState> held_;  // state to offer at the next rendezvous
   // State of the parent checkpoint, read and verified by the newest claim.

@@ -27,7 +27,8 @@ struct TrainInputs {
   // Initial TrainedValues of the model if the job starts from given weights.
   // The job contains their digest.
   std::span<const float> weights = {};
-  // Opened by the process if the options name a device.
+  // Place of the worker's device, set by the process if the options name a
+  // device. The worker itself opens the device.
   gpu::DevicePlace device = {};
   // Time at which the process began to load these inputs: the times of
   // kStartTimes count from it. nullopt: they count from the construction of the

@@ -68,7 +68,7 @@ class Worker {
   // Deadline of the next rendezvous; kNever: a generation has formed.
   Time rendezvous_deadline_{};
   std::optional<LoopCarryover> loop_carryover_;
-  Status unsaved_;  // why the last state is not saved
+  Status unsaved_;  // error of the last save; Ok if it did not fail
   StateCopy copy_;  // memory for the asynchronous saves of all generations
   // Saves of the newest generation; their tasks may outlive its loop.
   std::optional<CollectiveSave> save_;
@@ -109,8 +109,8 @@ bool Worker::IsSaving() const {
 // other errors, such as kFenced, this worker must exit.
 Status Worker::EndSave() {
   if (!IsSaving()) return OkStatus();
-  // The other workers then detect the loss of this worker now, and not only
-  // after the save.
+  // Aborts the session, so that the other workers detect the loss of this
+  // worker now, not only after the save.
   if (parts_.session) parts_.session->Abort();
   const Duration bound = options_.cluster.save_timeout;
   parts_.AnnounceReportWithin(bound);

@@ -15,7 +15,7 @@ namespace gauntlet {
 // Outcome of a training loop.
 struct FinishedLoop {
   LoopEnd end = LoopEnd::kFinished;
-  Status unsaved;  // why the last state is not saved; Ok if it is saved
+  Status unsaved;  // error of the last save; Ok if it did not fail
   std::optional<uint64_t> resumed_from;  // step
   TimeTotals times;
 };

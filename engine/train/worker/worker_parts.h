@@ -42,7 +42,7 @@ struct WorkerParts {
   std::optional<SpareArrays> spare;
   std::optional<Trainer> trainer;
   std::unique_ptr<Session> session;  // of the current generation
-  // Ring of the same generation; null: the session's ring sums on the host.
+  // Ring between devices, of the current generation; null: there is none.
   std::unique_ptr<DeviceRing> device_ring;
   // Reason why this worker lost its device, or could not open one; "": no
   // failure is known.
