@@ -54,7 +54,8 @@ struct CampaignOptions {
   // Stops after so many findings; 0: never. All crash states with a failed
   // recovery count as one finding.
   size_t stop_after = 10;
-  // Crash states of the base case to search between the cases; nullopt: none.
+  // Options of the search for crash states of the base case; nullopt: no
+  // search. It takes turns with the cases.
   std::optional<CrashStateOptions> crash_states = {};
   ShrinkOptions shrink;  // RunCampaign sets its clock
   // Random mode: returns the command-line options that run the case of this
@@ -77,8 +78,8 @@ struct CampaignReport {
   uint64_t next_case = 0;  // random: first case that is not done
   uint64_t ran_twice = 0;
   uint64_t nondeterministic = 0;
-  // Numbers of cases with a failure, of cases that passed, and of cases whose
-  // faults never fired. The last ones prove nothing.
+  // Numbers of cases with a failure, of cases that passed, and of cases in
+  // which no planned fault fired. A case of the third sort proves nothing.
   uint64_t failed = 0;
   uint64_t passed = 0;
   uint64_t fired_nothing = 0;
@@ -95,9 +96,9 @@ struct CampaignReport {
   std::vector<CampaignFinding> findings;  // filled in at the end
   std::string progress;                   // sweep: progress of the sweep
   std::string left;                       // sweep: remaining parts; "": none
-  std::optional<ExploreCase> only;        // the case that options.only_case ran
-  std::optional<Record> only_record;      // of `only`, with keep_record
-  PlanSpace space;                        // space of the base's plans
+  std::optional<ExploreCase> only;    // with only_case: the case that was run
+  std::optional<Record> only_record;  // of `only`, with keep_record
+  PlanSpace space;  // of the base's plans, with the points of all set-ups
   // Results of the search for options.crash_states so far; final once the
   // exploration has ended.
   std::optional<CrashStateReport> crash_states;

@@ -20,7 +20,7 @@ inline constexpr std::string_view kCrashFindingEnding = ".crash.json";
 
 struct CrashFinding {
   CrashStateFinding finding;
-  std::string scenario;  // scenario document with the base only
+  std::string scenario;  // document of the base, without faults
   uint64_t save = 0;     // as CrashStateOptions::save
   CrashBound bound;      // bound under which the id is valid
 };

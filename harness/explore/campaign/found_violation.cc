@@ -49,9 +49,9 @@ std::optional<Finding> FindingOf(const Verdict& verdict,
                                  const Violation& violation) {
   for (const InvariantReport& report : verdict.invariants) {
     if (report.invariant != violation.invariant) continue;
-    // If no launcher came to an end, an exploration reports kNoLauncher. The
-    // judge reports this under other names, so the first finding of its
-    // invariant is returned.
+    // An exploration reports kNoLauncher if no launcher came to an end. The
+    // judge has other names for this, so any finding of the invariant counts as
+    // the same violation. Returns the first.
     if (violation.name == InfoOf(FindingKind::kNoLauncher).name &&
         !report.findings.empty()) {
       return report.findings.front();

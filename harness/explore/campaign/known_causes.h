@@ -1,5 +1,5 @@
-// The findings of an exploration, and the choice of one that explains a later
-// case.
+// Causes of the findings of an exploration. Selects the known finding that
+// explains the failure of a later case.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_KNOWN_CAUSES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_KNOWN_CAUSES_H_
 
@@ -24,9 +24,9 @@ struct Cause {
   std::string first_difference;
 };
 
-// Returns true iff one bug may explain both, even if the faults were at
-// different points: the same value differs first, or no value differs and the
-// symptoms are equal.
+// Returns true iff one bug may explain both: the same value differs first, or
+// no value differs and the symptoms are equal. The faults may have been at
+// different points.
 bool AreAlike(const Cause& a, const Cause& b);
 
 std::set<std::pair<FaultKind, Point>> PlacesOf(

@@ -199,10 +199,10 @@ Triage::Shrunken Triage::ShrinkViolation(const ExploreCase& one,
     result.cause = CauseAt(one.setup, moved.plan);
     shrunk.run = runner.Try(moved.plan);
   }
-  // Later cases may have the faults of the plan before it was moved, or of the
-  // original plan. So both sets of faults become causes of the finding. They
-  // get the symptoms of the final plan, as the finding does not explain
-  // violations that only a larger plan shows.
+  // Later cases may have the faults of the original plan, or of the shrunken
+  // plan before its faults were moved. So both sets of faults become causes of
+  // the finding. These causes get the symptoms of the final plan, as the
+  // finding does not explain violations that only a larger plan shows.
   Cause& before = result.on_the_way.emplace_back(result.cause);
   before.faults = unmoved.faults;
   Cause& raw = result.on_the_way.emplace_back(result.cause);

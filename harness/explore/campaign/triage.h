@@ -1,14 +1,14 @@
 // Triage: finds the cause of each failure of a case.
 //
-// Shrinks the plan of each violation that no known finding explains, moves its
-// faults to the plainest places that show the same violation, and compares the
-// result with the known findings. If the finding is new, searches for the
-// smallest set-up that still shows it.
+// For each violation that no known finding explains, shrinks the plan and moves
+// the faults of the plan to the plainest places (CanonicalFaults) that show the
+// same violation. Then compares the result with the known findings. If the
+// finding is new, searches for the smallest set-up that still shows it.
 //
 // Two plans count as having one cause if the same value is the first that
 // differs from the reference run. If no value differs, they count as having one
-// cause if they show the same violations. A second bug with the same signature
-// stays hidden until the first is fixed.
+// cause if they show the same violations. So a second bug with the same first
+// difference or the same violations stays hidden until the first bug is fixed.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_TRIAGE_H_
 
@@ -36,7 +36,7 @@ struct TriageOptions {
 
 class Triage {
  public:
-  // All must outlive this.
+  // `setups` and `references` must outlive this object.
   Triage(const std::vector<Case>& setups, References& references,
          const TriageOptions& options);
 
@@ -56,7 +56,8 @@ class Triage {
   struct Shrunken {
     CampaignFinding finding;
     Cause cause;
-    // `cause` with the faults of the plans before shrinking and before moving.
+    // `cause`, once with the faults of the original plan, and once with those
+    // of the shrunken plan before its faults were moved.
     std::vector<Cause> on_the_way;
   };
 
@@ -82,8 +83,9 @@ class Triage {
   // the plainest faults (CanonicalFaults).
   std::vector<Fault> CanonicalFaultsFor(const Case& setup,
                                         const Violation& violation) const;
-  // Returns the case with the first set-up if that shows the violation too, so
-  // that a violation in several set-ups becomes one finding.
+  // Returns the case with the first set-up if it shows the violation there too;
+  // else the case unchanged. So a violation in several set-ups becomes one
+  // finding.
   ExploreCase InThePlainestSetup(const ExploreCase& one,
                                  const Violation& violation);
   PlanRunner& RunnerOf(const ExploreCase& one);

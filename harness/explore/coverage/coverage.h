@@ -79,7 +79,7 @@ class Coverage {
  private:
   std::map<Key, uint64_t> fired_;
   std::map<std::pair<Point, FaultKind>, uint64_t> planned_;
-  std::set<Point> points_;  // at which a fault fired
+  std::set<Point> points_;  // points at which a fault fired
   std::set<std::pair<Point, Point>> pairs_;
   std::vector<uint64_t> instances_;  // by the order of AllInvariants()
   uint64_t last_new_ = 0;

@@ -26,7 +26,7 @@ enum class GoalRarity : uint8_t { kUsual, kRare };
 // Input of a predicate.
 struct GoalScene {
   const Outline& outline;
-  std::vector<FaultPhase> phases;  // in the order of outline.occurrences
+  std::vector<FaultPhase> phases;  // of each of outline.occurrences
 };
 
 // Returns true iff `predicate` is true for the events of at least one

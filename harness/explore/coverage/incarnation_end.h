@@ -19,9 +19,9 @@ bool HasAfter(const FaultOccurrence& occurrence, RecordKind kind);
 // incarnation emitted no event after it. If events follow a kill, the kill did
 // not end the incarnation immediately.
 bool DiedThere(const FaultOccurrence& occurrence);
-// Returns true iff DiedThere holds and the worker died at that point. A torn
-// write acts only at the next write: if no write follows the point, returns
-// false.
+// Returns true iff the fault fired at `point`, and DiedThere is true. Returns
+// false for a torn write at a point that no write follows: it acts only at the
+// next write.
 bool DiedAt(const FaultOccurrence& occurrence, Point point);
 
 // Returns true iff the kill at the end of a notice's grace period ended the

@@ -14,7 +14,7 @@ namespace gauntlet {
 // recovery to get one.
 struct CrashOutcome {
   RecoveryEnd end = RecoveryEnd::kFailed;
-  int index = Trajectory::kNowhere;  // kState: in the trajectory
+  int index = Trajectory::kNowhere;  // kState: of the state, in the trajectory
   // kState: index of the newest remaining checkpoint with a finite state.
   int finite_index = Trajectory::kNowhere;
   bool had_checkpoint = false;  // a committed checkpoint was on the disk
@@ -24,7 +24,7 @@ struct CrashOutcome {
 
 enum class ColdStartAllowed : uint8_t { kNo, kWithoutCheckpoint, kYes };
 
-// Outcomes that are allowed after a cut.
+// Outcomes that are allowed after a cut (a loss of power).
 struct AllowedCrashOutcome {
   int at_least = 0;  // least allowed index in the trajectory
   // Least allowed index of the newest remaining checkpoint with a finite state.

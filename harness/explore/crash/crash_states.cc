@@ -28,7 +28,7 @@ constexpr uint64_t kTurn = 16;
 // Result for a crash state from which a recovery was run before.
 struct Seen {
   CrashOutcome outcome;
-  bool failed = false;  // at some cut
+  bool failed = false;  // the outcome was not allowed at some cut
 };
 
 // One bit of a file of the image.
@@ -37,8 +37,8 @@ struct RotPlace {
   size_t bit = 0;
 };
 
-// A part in progress. The disk is replayed up to `next` or, for kRot, to the
-// end.
+// A part in progress. `disk` has the effect of the operations before `next`;
+// for kRot, of all operations before the window's end.
 struct PartRun {
   PartRun(const CrashStatePart& part_of_it, const CrashWindowLog& its_window,
           const DiskOptions& options)
@@ -121,7 +121,8 @@ class Exploration {
   CrashStateCounts& CountsOf(const PartRun& run) {
     return report_.counts[run.counts];
   }
-  // With --allow-cold-start, a cold start is allowed wherever a refusal is.
+  // Returns `allowed`. With --allow-cold-start, the result also allows a cold
+  // start if `allowed` allows a refusal.
   AllowedCrashOutcome Allowed(AllowedCrashOutcome allowed) const;
   AllowedCrashOutcome AllowedAt(const PartRun& run, size_t operation) const;
   void CutAfter(PartRun& run, size_t operation, const CrashImages& images);
@@ -147,7 +148,7 @@ class Exploration {
   std::optional<ImageId> only_;
   // Parts that have begun, in their order.
   std::vector<std::unique_ptr<PartRun>> runs_;
-  size_t next_run_ = 0;  // used once all parts have begun
+  size_t next_run_ = 0;  // part with the next turn, once all have begun
   // The log of a window is made when its first part begins.
   std::map<CrashWindow, Result<CrashWindowLog>> logs_;
   uint64_t recoveries_ = 0;
@@ -186,7 +187,8 @@ CrashOutcome Exploration::RecoverOnce(ImageDirectory& image) {
   return outcome;
 }
 
-// `build` makes the image. Recovery then writes to it.
+// Makes the image with `build`, then runs a recovery on it. The recovery
+// changes the image, so `build` is called again if the recovery is run twice.
 template <typename Build>
 CrashOutcome Exploration::Recover(const std::string& id, const Build& build) {
   const AtWork at(options_.name_of(id));
@@ -252,9 +254,9 @@ void Exploration::CutAfter(PartRun& run, size_t operation,
   ++counts.points;
   counts.images_left_out += images.left_out();
   images.ForEach([&](const CrashImage& image) {
-    // Asks for a stop at each image, not only between crash points. One point
-    // may have many images. These take time even if all are known already and
-    // none needs a recovery.
+    // Checks at each image if the search must stop. To check between crash
+    // points is not enough: one point may have many images, and they take time
+    // even if all are known and none needs a recovery.
     if (IsStopped()) return false;
     const ImageId id = {.profile = counts.profile,
                         .window = counts.window,

@@ -3,15 +3,15 @@
 // recovery code is run on each.
 //
 // One simulated run is recorded as a log of micro-operations
-// (chaos/sim/disk/disk_log.h). It is undisturbed for kSave and kRot, and has a
-// crash for the other windows. The log is replayed under each profile. After
-// each operation of the window the machine loses its power, and every image
-// that the profile allows (chaos/sim/disk/crash_images.h, with its bound) is
-// examined. On each new image, CheckpointStore does what it does when a chief
-// starts: claims a generation, chooses a parent, verifies it and loads it. All
-// ranks load the checkpoint that the chief names, by the same call on the same
-// bytes, so one load is enough. Then the digest of the loaded state is computed
-// again.
+// (chaos/sim/disk/disk_log.h). It is undisturbed for the windows (CrashWindow)
+// kSave and kRot, and has a crash for the other windows. The log is replayed
+// under each profile. After each operation of the window the machine loses its
+// power, and every image that the profile allows
+// (chaos/sim/disk/crash_images.h, with its bound) is examined. On each new
+// image, CheckpointStore does what it does when a chief starts: claims a
+// generation, chooses a parent, verifies it and loads it. All ranks load the
+// checkpoint that the chief names, by the same call on the same bytes, so one
+// load is enough. Then the digest of the loaded state is computed again.
 //
 // Allowed outcomes. In this list, a save is one that was acknowledged before
 // the cut.
@@ -53,12 +53,13 @@
 
 namespace gauntlet {
 
-// A window is the part of a recorded run after whose disk operations the power
-// is lost. Its name is in --windows, in ids of crash states and in JSON.
+// A window is a part of a recorded run. The search cuts the power after each
+// disk operation in it. The name of a window is in --windows, in ids of crash
+// states and in JSON.
 enum class CrashWindow : uint8_t {
   kSave,       // from the start of a save to the start of the next
-  kRecovery,   // from a second generation's first write to its first save's end
-  kClaim,      // as kRecovery, after an interrupted claim
+  kRecovery,   // second generation, until its second save or end of training
+  kClaim,      // as kRecovery, but a second crash interrupts the claim
   kRejection,  // as kRecovery, where the newest checkpoint is damaged
   kDeletion,   // deletion of a finished run's checkpoints
   kRot,        // no cut: the disk as the save leaves it, with one bit flipped
@@ -82,8 +83,8 @@ struct CrashStateCounts {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   CrashWindow window = CrashWindow::kSave;
   uint64_t points = 0;             // cuts: one after each micro-operation
-  uint64_t images_enumerated = 0;  // counted again at each cut that leaves them
-  uint64_t images_distinct = 0;    // those that went through recovery
+  uint64_t images_enumerated = 0;  // an image counts at each cut that leaves it
+  uint64_t images_distinct = 0;    // images from which a recovery was run
   double images_left_out = 0;      // beyond the bound
   uint64_t refusals = 0;           // recoveries that were refused, as allowed
 };
@@ -158,8 +159,8 @@ struct CrashStateOptions {
   // Called now and then between two images, with the report so far; null: not
   // called.
   std::function<Proceed(const CrashStateReport&)> on_progress;
-  // Describes the recovery of an image, for the message if the program crashes
-  // in it.
+  // Describes the recovery from an image, for the message if the program
+  // crashes in this recovery.
   std::function<std::string(const std::string& id)> name_of =
       [](const std::string& id) { return "crash image " + id; };
 };

@@ -113,12 +113,11 @@ Result<RunPlan> PlanWithCrash(const RunInputs& inputs, size_t save) {
   return plan;
 }
 
-// Returns the window from the first operation of the second incarnation to the
-// end of the first save after it.
+// Returns the window from the first operation of the second incarnation until
+// the first save after it is over (EndOfSave).
 Result<CrashWindowLog> WindowOfRecovery(LoggedRun run, const RunPlan& plan) {
-  // Finds the begin of the window: an incarnation lists its directory when it
-  // starts, so its first operation directly follows the last one of the first
-  // attempt.
+  // Finds the time at which the first worker of the second attempt starts. The
+  // window begins with the first operation after this time.
   std::optional<int64_t> began;
   int begun = 0;
   for (const RecordEvent& event : run.events) {

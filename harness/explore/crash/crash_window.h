@@ -1,5 +1,5 @@
-// The window of a run for which crash states are listed: the operations on the
-// disk, and when each save was acknowledged.
+// The log of a run for one window (CrashWindow in crash_states.h): the
+// operations on the disk, and when each save was acknowledged.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_WINDOW_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_CRASH_WINDOW_H_
 
@@ -36,7 +36,7 @@ class Trajectory {
 
 struct Acknowledgement {
   size_t operations = 0;  // operations of the log before the acknowledgement
-  int index = 0;          // in the trajectory
+  int index = 0;          // of the saved state, in the trajectory
   bool finite = true;     // true iff the saved state is finite
 };
 
@@ -46,9 +46,10 @@ struct CrashWindowLog {
   size_t end = 0;
   std::vector<Acknowledgement> acknowledged;  // in order
 
-  // Among the saves that were acknowledged before a cut after operation `i`,
-  // return the newest, the newest with a finite state, and the second newest,
-  // as an index of the trajectory; 0 if there is none.
+  // Return an index of the trajectory: that of the newest save, of the newest
+  // save with a finite state, and of the second newest save; 0 if there is
+  // none. Only saves count that were acknowledged before a cut after operation
+  // `i`.
   int NewestBefore(size_t i) const;
   int NewestFiniteBefore(size_t i) const;
   int SecondNewestBefore(size_t i) const;
@@ -67,10 +68,11 @@ struct RunInputs {
 // kFailedPrecondition: the run fails.
 Result<CrashWindowLog> LogOfSave(const RunInputs& inputs, uint64_t save);
 // Runs the plan with a crash after its first save. The window reaches from the
-// first operation of the second incarnation to the end of its first save.
+// first operation of the second incarnation to the begin of its second save or,
+// if there is none, to the end of training.
 Result<CrashWindowLog> LogOfRecovery(const RunInputs& inputs);
-// As LogOfRecovery, but the chief crashes again in its second incarnation,
-// before it records its claim.
+// As LogOfRecovery, with a second crash: that of the chief in its second
+// incarnation, before it records its claim.
 Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs);
 // As LogOfRecovery, but the crash comes after the second save, and one shard of
 // this save has a flipped bit. The save counts as not acknowledged.

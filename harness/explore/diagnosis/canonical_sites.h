@@ -12,8 +12,8 @@
 
 namespace gauntlet {
 
-// Returns crashes of worker 0, then power losses, each at the beginning of a
-// step: the first step of each quarter of the run.
+// Returns the plainest faults: four crashes of worker 0, then four power
+// losses. They are at the begin of the first step of each quarter of the run.
 std::vector<Fault> CanonicalFaults(const Case& setup);
 
 // Tries the faults of `plain`, in their order, in place of each fault of the

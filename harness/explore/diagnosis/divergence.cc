@@ -308,12 +308,12 @@ std::vector<StepTrace> TracesOf(const RunPlan& plan, const DataSplit& data,
   return recorders.Traces();
 }
 
-// Compares the states from which the operation after the departure starts. A
-// state may change after the last operation of a step, for example if a device
-// fails. A recorder of that step does not show this: it copies the state from
-// the device at the step's end, and the copy stays intact. So this function
-// repeats both runs without a recorder at the step. Returns nullopt if the
-// states are equal, or if a run has no such operation.
+// Repeats both runs, and compares their states before the operation that
+// follows the departure. Returns nullopt if the states are equal, or if a run
+// has no such operation. Records nothing at the departure itself: a state may
+// change after the end of a step, for example if a device fails. A recorder of
+// the step would hide this, because it copies the state from the device at the
+// step's end, and the copy stays intact.
 std::optional<StateDifference> CompareNextStarts(const RunPlan& plan,
                                                  const DataSplit& data,
                                                  const Departure& departure,

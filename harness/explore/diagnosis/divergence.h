@@ -33,12 +33,12 @@ std::optional<Departure> FirstDeparture(const Record& record);
 
 struct Divergence {
   Departure departure;
-  // First difference at the departure; if its operations are equal in the
-  // repeated runs, that of the states from which the next operation starts.
+  // First difference at the departure. If the operation there is equal in both
+  // repeated runs: the difference of the states before the next operation.
   // nullopt: these are equal too, or there is no next operation.
   std::optional<StateDifference> first;
-  // If `first` is about a loaded state: the first difference in the next
-  // operation.
+  // If `first` is about a state before an operation, such as a loaded state:
+  // the first difference in that operation.
   std::optional<StateDifference> then;
 };
 
@@ -53,9 +53,9 @@ std::string DescribeDivergence(const Divergence& divergence);
 // Returns "operation gradient of dense0/kernel" or "tensor rng/key".
 std::string WhereText(const StateDifference& difference);
 
-// Repeats both runs. `departure` is that of the simulated run of the plan.
-// `planted` observes the steps of the broken run and may change them. Returns
-// an error if the reference run does not reach the step.
+// Repeats both runs. `departure`: the first departure of the simulated run of
+// the plan. `planted` observes the steps of the broken run and may change them.
+// Returns an error if the reference run does not reach the step.
 Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                                   const Departure& departure,
                                   const ProbeOf& planted = nullptr);

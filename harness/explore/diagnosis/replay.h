@@ -21,14 +21,14 @@ std::optional<Finding> FirstFinding(const Verdict& verdict);
 // …"; without findings, the verdict's kind and its reason, if any. For a
 // mutation test that passes: "planted bug caught: trajectory …".
 std::string VerdictLine(const Verdict& verdict);
-// As above, but shows the finding `shown`. If it is not the first finding of
-// the verdict, names the first one at the end.
+// As VerdictLine(verdict), but shows the finding `shown`. If it is not the
+// first finding of the verdict, names the first one at the end.
 std::string VerdictLine(const Verdict& verdict, const Finding& shown);
 
 // Returns the first difference between the two runs, as one line; "" if they
-// are equal. Two simulated runs are compared event by event. If one ran in real
-// processes, with times of its own, only verdict and first finding are
-// compared.
+// are equal. Two simulated runs are compared event by event. If one of them ran
+// in real processes, its times cannot be repeated, so only verdict and first
+// finding are compared.
 std::string FirstReplayDifference(const Record& recorded, const Record& now);
 
 // Returns the first step, operation, replica and value at which the run differs

@@ -21,7 +21,8 @@
 
 namespace gauntlet {
 
-// A check that a run failed.
+// A violation that a run shows: the violated invariant, and the kind of
+// violation.
 struct Violation {
   std::string invariant;  // "trajectory"
   std::string name;       // name of the finding: "step-digest"
@@ -44,7 +45,8 @@ struct ShrinkOptions {
   // Called before each try. Returns true to end the search with the smallest
   // plan so far.
   std::function<bool()> stop = [] { return false; };
-  // Violation that the plan has to keep; nullopt: the run's first.
+  // Violation that a smaller plan must still show; nullopt: the first violation
+  // of the run.
   std::optional<Violation> violation = {};
 
   // Time by `clock`; constant without a clock.

@@ -16,7 +16,7 @@ namespace gauntlet {
 
 struct TracedOutput {
   int replica = -1;  // -1: of all replicas together
-  Tensor values;     // its name is the operation's
+  Tensor values;     // values.name: name of the operation
 };
 
 // Trace by one worker. `before` is empty if nothing was recorded.

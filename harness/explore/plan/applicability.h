@@ -1,4 +1,4 @@
-// Points at which a kind of fault has an effect of its own.
+// Determines the points at which a kind of fault takes effect.
 #ifndef GAUNTLET_HARNESS_EXPLORE_PLAN_APPLICABILITY_H_
 #define GAUNTLET_HARNESS_EXPLORE_PLAN_APPLICABILITY_H_
 

@@ -75,7 +75,8 @@ void RandomParameters::Draw(const FaultParameterInfo& parameter, Fault& fault) {
   SetNumber(parameter, number + draw.plus, fault.with);
 }
 
-// Draws a number from `low` to draw.most (or `high`), or the index of a choice.
+// Draws a number from `low` to draw.most (to `high` if draw.most is 0), or the
+// index of a choice.
 int64_t RandomParameters::OfEach(const FaultParameterInfo& parameter) {
   if (const auto* choice = std::get_if<ChoicePlace>(&parameter.place)) {
     return static_cast<int64_t>(draw_.Below(choice->names().size()));

@@ -140,9 +140,9 @@ class FaultDraw {
     return InfoOf(point).reached_by == ReachedBy::kChief;
   }
 
-  // Moves some faults that come after others to a load or a rejection. These
-  // points are the rarest: few incarnations load a checkpoint, and fewer reject
-  // one.
+  // Moves the fault to a load or a rejection in some draws. Called for all
+  // faults but the first. These points are the rarest: few incarnations load a
+  // checkpoint, and fewer reject one.
   void MoveToALoad(const std::vector<Fault>& before, Fault& fault) {
     Point point = fault.site.point;
     if (std::ranges::any_of(before, Damages) && choice_.OneIn(3)) {
@@ -157,7 +157,7 @@ class FaultDraw {
     if (space_.Has(point)) fault.site.point = point;
   }
 
-  // Moves some faults that come after others into a rejoin.
+  // Moves the fault into a rejoin in some draws, unless it is the first fault.
   void MakeARejoinLikely(const std::vector<Fault>& before, Fault& fault) {
     if (before.empty() || !choice_.OneIn(3)) return;
     const Point point =
@@ -180,7 +180,8 @@ class FaultDraw {
     fault.with.times = FaultTimes::kAlways;
   }
 
-  // Moves some faults to the deletion, which comes once in a run, at its end.
+  // Moves the fault to the deletion in some draws, because a run has only one
+  // deletion, at its end.
   void MoveToTheDeletion(Fault& fault) {
     if (!choice_.OneIn(4)) return;
     const Point point =

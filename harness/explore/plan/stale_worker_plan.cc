@@ -32,8 +32,8 @@ std::vector<Point> PlacesIn(const PlanSpace& space) {
   return places;
 }
 
-// Makes a successor hang after its first steps. The other successors wait for
-// it.
+// Returns a fault that makes a successor hang after its first steps. The other
+// successors wait for this one.
 Fault HoldUp(const PlanSpace& space, RandomChoices& draw) {
   Fault wait = {.id = "fault-3",
                 .site = {.worker = kAnyWorker,
@@ -57,8 +57,9 @@ bool IsInRetention(Point point) {
   return part == RunPart::kStateFile || part == RunPart::kRetirement;
 }
 
-// Damages the newest checkpoint for the successor, which then resumes from one
-// that the stale chief was about to remove.
+// Returns a fault that damages the newest checkpoint when the successor loads
+// it. The successor then resumes from an older checkpoint, which the stale
+// chief was about to remove.
 Fault DamageOfTheNewest() {
   return {.id = "fault-3",
           .site = {.worker = 0, .incarnation = 2, .point = Point::kLoadRead},

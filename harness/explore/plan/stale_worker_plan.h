@@ -13,9 +13,10 @@ namespace gauntlet {
 // Returns at most `count` faults for a set-up with one host per worker. They
 // make the chief stale: it is partitioned, and hangs in a claim or at the end
 // of a save for longer than its launcher waits for it. A third fault delays the
-// workers that replace it, or damages the checkpoint from which they would
-// resume. Returns none in half of the draws, if `count` is below 2, and if the
-// space lacks a kind or a point that these faults need.
+// workers that replace the chief, or damages the checkpoint from which they
+// would resume. Returns no faults in half of the draws. Also returns none if
+// `count` is below 2, or if the space lacks a kind or a point that the first
+// two faults need.
 std::vector<Fault> StaleWorkerFaults(const PlanSpace& space, int count,
                                      RandomChoices draw);
 

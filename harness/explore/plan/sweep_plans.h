@@ -1,7 +1,7 @@
 // The systematic sweep. It tries each kind of fault at each point, in the chief
 // and in the last worker, at occurrence 1, 2, … until the fault no longer
-// fires. Then it repeats this after each of a list of prefixes: faults that
-// come first.
+// fires. Then it repeats this after each prefix. A prefix is one fault or two
+// that come first.
 //
 // Single faults come first: in the first set-up at all points, in each further
 // one at the points that no earlier set-up reached. Then come the prefixes, one
@@ -11,9 +11,9 @@
 //   incarnation, at a point that no single fault reached;
 // - a damaged save, with and without an older save, then the death of a worker:
 //   the second fault falls into the recovery, which finds the damage;
-// - a fault that led to a restart, one for each (set-up, point, phase), with a
-//   checkpoint to load and without one: the second fault falls into the
-//   recovery.
+// - a single fault that led to a restart: the second fault falls into the
+//   recovery. There is one such prefix for each (set-up, point, phase) with a
+//   checkpoint to load, and one without.
 //
 // The first two prefixes have fixed points, even if other points were
 // requested. They are used only if their fault kinds were requested.
@@ -68,8 +68,8 @@ class SweepPlans {
   // A series: a fault that is tried at occurrence 1, 2, … in turn.
   struct HitSweep {
     Fault fault;
-    bool alive = true;
-    bool counts = true;  // the series is in the shard
+    bool alive = true;   // false: the fault no longer fires
+    bool counts = true;  // the series is in this shard
   };
   enum class Follows : uint8_t { kInRecovery, kInSameIncarnation };
   // Faults that come before a second fault.

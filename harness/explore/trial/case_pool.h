@@ -26,7 +26,8 @@ namespace gauntlet {
 // The runners of one thread, one for each set-up, made when first used.
 class PlanRunners {
  public:
-  // Both must outlive this. `cut` is passed to each runner (PlanRunner::CutBy).
+  // `setups` and `references` must outlive this object. `cut` is passed to each
+  // runner (PlanRunner::CutBy).
   PlanRunners(const std::vector<Case>& setups, References& references,
               std::function<bool()> cut = {})
       : setups_(setups), references_(references), cut_(std::move(cut)) {}

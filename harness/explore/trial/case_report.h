@@ -23,8 +23,8 @@ struct CaseReport {
   std::string outcome;              // "recovers", "gives up", …
   uint64_t restarts = 0;
   bool resumed = false;  // a later incarnation resumed from a checkpoint
-  // True if a worker of the same incarnation had finished a step before the
-  // last fault fired: the recovery from earlier faults was over.
+  // True if the last fault fired after some worker had finished a step in the
+  // incarnation of the same number: the recovery from earlier faults was over.
   bool recovered_before_last = false;
   double virtual_seconds = 0;
   bool ran_twice = false;
@@ -45,7 +45,7 @@ struct CaseReport {
 enum class Runs : uint8_t { kOnce, kTwice };
 
 // Runs the case once or twice. If the two runs have different events, the
-// report's first finding is of kDeterministic.
+// report's first finding is a violation of the invariant kDeterministic.
 CaseReport Examine(PlanRunner& runner, const ExploreCase& one, Runs runs);
 
 }  // namespace gauntlet

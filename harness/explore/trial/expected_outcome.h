@@ -15,9 +15,9 @@ namespace gauntlet {
 inline constexpr int kFewRestarts = 1;
 
 // Returns the outcome that the run must have, the first that applies:
-// - kCompletes if no fault fired and the launches after the first, if any, were
-//   not started or were started more than once. (If each planned launch was
-//   started once, those after the first count as restarts.)
+// - kCompletes if no fault fired. Exception: several launches are planned, and
+//   each was started once. The launches after the first then count as restarts
+//   (kRecovers below);
 // - kRefuses if the last launcher exited with 7; the judge checks whether that
 //   is allowed (clean-refusal);
 // - kRecovers if there was a restart, or if the run did not finish;
@@ -27,8 +27,8 @@ Outcome ExpectedOutcome(const Record& record);
 
 // Returns true iff the run ended on its own with an error and may have had no
 // way to recover:
-// - workers that died three times or more, by a fault at every occurrence,
-//   leave fewer than the least number of workers;
+// - faults at every occurrence killed so many workers, each at least three
+//   times, that the others are fewer than the job needs;
 // - a process exited with an error, after an older process had finished and
 //   begun to delete the checkpoints that both used;
 // - a process that had finished training had as many disk errors as an

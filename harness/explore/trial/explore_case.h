@@ -24,8 +24,8 @@ struct ExploreCase {
   bool counts = true;
 };
 
-// Sets the number of workers to the smaller number `workers`, and lowers the
-// bounds of the membership to it.
+// Lowers the number of workers to `workers`. Also lowers min_workers and
+// workers_per_attempt, so that none of them is larger.
 void SetWorkers(int workers, ClusterSetup& cluster);
 
 // Returns the base without its faults, then variations of it.
@@ -41,14 +41,15 @@ void SetWorkers(int workers, ClusterSetup& cluster);
 // - another job
 // - saves at the ends of epochs
 // - a grace period in which training continues
+// - few restarts, so that faults use them up
 // - launches that differ: one stops at a step, each is longer than the one
 //   before, or one has a changed job, which is refused
 // - no checkpoint directory
 // - event files and an exported model
 //
 // All set-ups have limits so short that a hang is detected long before the
-// run's own limit, and enough restarts for many faults: OverridesOf lists
-// these.
+// run's own limit. All but that with few restarts have enough restarts for many
+// faults. OverridesOf lists these settings.
 std::vector<Case> SetupsOf(const Case& base);
 
 // Returns the difference between the set-up and the base, in the settings that

@@ -37,9 +37,9 @@ void ForgetUnfired(Record& record) {
   });
 }
 
-// Returns true iff the plan itself, and no bug, caused the finding: the process
-// had already ended when a kill was due, or the grace period was too short for
-// any worker.
+// Returns true iff the plan itself may have caused the finding, so that the
+// finding shows no bug. For example, a process had already ended when a kill
+// was due, or the grace period was too short for any worker.
 bool IsOfThePlan(const Record& record, const Finding& finding) {
   const bool never_fired =
       finding.invariant == InvariantName(Invariant::kFaultFired);
@@ -93,7 +93,8 @@ bool MayMemoize(const FaultPlan& plan) {
   });
 }
 
-// A simulated disk is as large as a case requires, so its size is no limit.
+// Returns the capabilities of the simulated world. Its disk is as large as a
+// case requires, so the size is no limit.
 Capabilities SimulatedWorld() {
   Capabilities here = CapabilitiesOf(WorldKind::kSimulated);
   here.disk_bytes = UINT64_MAX;

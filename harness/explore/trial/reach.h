@@ -24,7 +24,7 @@ struct Occurrence {
   // occurrence. `step` and `epoch` of a fault's site are compared with it.
   uint64_t step = 0;
   uint64_t epoch = 0;
-  bool begins_file = false;  // offset 0
+  bool begins_file = false;  // it is at offset 0 of a file
 };
 
 // The occurrences of each point in each worker's first incarnation.
