@@ -284,9 +284,8 @@ void CheckEndsAt(std::string_view key, std::optional<uint64_t> expected,
                WithoutKey("ends_at"));
 }
 
-// If nothing was restarted, no value of epochs_after_restart lets the case
-// pass: the judge makes the case inconclusive. So the advice is to remove the
-// key.
+// Checks the key epochs_after_restart. If nothing was restarted, advises to
+// remove the key: with any value of it, the judge makes the case inconclusive.
 void CheckEpochsAfterRestart(const Outline& outline, const RunFacts& facts,
                              Expectations& check) {
   constexpr std::string_view kKey = "epochs_after_restart";

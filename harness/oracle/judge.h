@@ -7,7 +7,8 @@
 
 namespace gauntlet {
 
-// The head of judge.cc defines the verdicts.
+// Judges the run of the record. The comment at the top of judge.cc lists the
+// verdicts and the conditions for each.
 Verdict Judge(const Record& record);
 
 }  // namespace gauntlet

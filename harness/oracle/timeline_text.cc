@@ -93,8 +93,8 @@ std::string LossText(const RecordEvent& event) {
       event.detail.empty() ? "" : " (" + event.detail + ")");
 }
 
-// Returns the error of a failed save or of an exit, without the room on the
-// disk, which `gauntlet show` prints.
+// Returns the error of a failed save or of an exit, without the disk space that
+// the error reports. `gauntlet show` prints that.
 std::string ErrorText(const RecordEvent& event) {
   return WithoutDiskRoom(ShortError(event.detail));
 }

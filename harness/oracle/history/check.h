@@ -19,7 +19,8 @@ class Check {
   explicit Check(Invariant invariant) {
     report_.invariant = InvariantName(invariant);
   }
-  // Adds the check to the end of the list, which must outlive the check.
+  // Also adds a pointer to this check to the end of `list`. The list must not
+  // be read after the check is destroyed.
   Check(Invariant invariant, std::vector<const Check*>& list)
       : Check(invariant) {
     list.push_back(this);

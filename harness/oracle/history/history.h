@@ -22,9 +22,9 @@ inline constexpr int64_t kStampSlackNs = 1'000'000;
 
 constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Returns a time and its limit in seconds, with three decimals, or with as many
-// more as it takes to make the two texts differ, and to print a limit of less
-// than a millisecond exactly.
+// Returns a time and its limit in seconds, with three decimals. Uses more
+// decimals if the two texts would be equal, or if a limit of less than a
+// millisecond would not be exact.
 std::pair<std::string, std::string> SecondsTexts(int64_t took_ns,
                                                  int64_t limit_ns);
 

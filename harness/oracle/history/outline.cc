@@ -54,8 +54,8 @@ Outline::Outline(const Record& of, const std::vector<HistoryEvent>& history)
   FindRecomputed();
 }
 
-// A fault that plans a power loss may fire without one, because another fault
-// killed the worker before the power was cut. The occurrence then counts as the
+// A fault that cuts the power may fire without a power loss, if another fault
+// kills the worker before the power is cut. Such an occurrence counts as the
 // end of that one process.
 void Outline::FindOccurrences() {
   for (const IncarnationEvents& incarnation : record.incarnations) {

@@ -30,7 +30,8 @@ void StoreModel::CheckRefusal() {
                                            "which was acknowledged{}",
                                            one.name, VerificationText(one)));
   }
-  // A violation about a single checkpoint names this cause more precisely.
+  // If a checkpoint is owed, the violation above is more precise: it names that
+  // checkpoint.
   if (!is_any_bad && !is_any_owed) {
     checks_.clean_refusal.Fail("unneeded-refusal",
                                "refused, but no fault damaged a checkpoint");
@@ -156,11 +157,15 @@ void StoreModel::CheckMissing() {
   }
 }
 
-// Returns true iff the last launcher and the chief of the newest claim exited
-// with the code of an orderly end, the chief met no error, no process of
-// another claim can have changed the directory since that claim, and the claim
-// is settled, or its chief has deleted the store. Then the directory must have
-// only the checkpoints that retention keeps, and no partial files.
+// Returns true iff the directory must have only the checkpoints that retention
+// keeps, and no partial files. All of these must be true:
+// - the last launcher and the chief of the newest claim exited with the code of
+//   an orderly end;
+// - that chief met no error;
+// - since the newest claim, no process of another claim can have changed the
+//   directory;
+// - the newest claim is settled (not IsUnsettled), or its chief has deleted the
+//   store.
 bool StoreModel::HasNoLeftovers() const {
   if (!head_ || is_disturbed_) return false;
   if (record_.launchers.empty() ||

@@ -455,9 +455,9 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
                     NameOf(by), event.digest, event.step, loaded.name,
                     loaded.digest));
   }
-  // The load is fenced only if every claim that the process may follow fences
-  // the checkpoint: the newest claim at the start of the process and all later
-  // ones.
+  // The process may act under the claim that was the newest at its start, or
+  // under any later one. The load is fenced only if all of these claims fence
+  // the checkpoint.
   const size_t first = writer.first_claim == 0 ? 0 : writer.first_claim - 1;
   bool is_fenced = !claims_.empty() && !IsUnsettled(first);
   for (size_t claim = first; claim < claims_.size() && is_fenced; ++claim) {

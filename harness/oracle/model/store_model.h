@@ -58,7 +58,7 @@ class StoreModel {
 
     bool NeedNotVerify() const { return damaged || failed; }
     // Returns the end of a message about a checkpoint that does not verify: the
-    // reason why it had to.
+    // reason why it should verify.
     std::string_view WhyItMustVerify() const {
       if (was_damaged) return "and was loaded after a fault had damaged it";
       if (!lost_power) return "but nothing has damaged it";

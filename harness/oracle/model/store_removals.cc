@@ -119,9 +119,9 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
                   NameOf(by), retired.name));
 }
 
-// Checks that the process has reported the outcome of its last removal. It need
-// not report it if the checkpoint did not have to stay loadable, an operation
-// returned an error, or a newer claim exists.
+// Checks that the process has reported the outcome of its last removal. No
+// report is required if the checkpoint did not have to stay loadable, if an
+// operation returned an error, or if a newer claim exists.
 void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
   const Removal removal = std::exchange(writer.removal, {});
   if (!removal.checkpoint || !removal.is_owed || removal.met_error ||

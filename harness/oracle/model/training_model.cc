@@ -260,8 +260,8 @@ void TrainingModel::NotFinite(const Emitter& by, Worker& worker,
   }
 }
 
-// Another worker, or a save by the worker itself, may detect that the state is
-// not finite. Checks that the worker then reports this before its next step.
+// Checks that a worker reports a non-finite state before its next step, if
+// another worker or a save by the worker itself has detected this state.
 void TrainingModel::CheckReportsNotFinite(const Emitter& by, Worker& worker,
                                           const Generation& generation,
                                           const RecordEvent& event) {
@@ -278,7 +278,7 @@ void TrainingModel::CheckReportsNotFinite(const Emitter& by, Worker& worker,
 }
 
 // Checks the first non-finite step that the event names. It must be the step
-// that the worker already knew; if it knew none, the step of the event itself.
+// already noted for the worker; if none is noted, the step of the event itself.
 void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
                                         const RecordEvent& event) {
   const bool must_say = event.kind == RecordKind::kSaveAcknowledged &&

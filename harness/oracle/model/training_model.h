@@ -70,7 +70,8 @@ class TrainingModel {
     }
     std::string_view loaded;  // name of the checkpoint that it last loaded
     std::string_view loaded_digest;  // digest of the state that it loaded
-    std::map<std::string_view, const RecordEvent*> fired;  // newest, by fault
+    // Newest event of each fault that fired in the process, by the fault's id.
+    std::map<std::string_view, const RecordEvent*> fired;
     // Files that faults damaged: pairs of fault and file.
     std::set<std::pair<std::string_view, std::string_view>> damaged;
   };
@@ -200,7 +201,7 @@ class TrainingModel {
   bool is_launched_anew_ = false;
   // Faults that do more than kill one process.
   Disturbances disturbances_;
-  std::set<int> started_;              // workers of the attempt
+  std::set<int> started_;  // workers that have started in the attempt
   int restarts_without_progress_ = 0;  // since the last new step
   uint64_t furthest_ = 0;              // newest step that any chief reached
 };

@@ -15,9 +15,10 @@ namespace {
 // restarts all workers.
 constexpr int kRestartsInARow = 2;
 
-// A worker resumed from the checkpoint with another state than was saved.
-// Returns the end of the message about this: the damage, or the fact that the
-// state changed after the checkpoint was read; "" if neither is known.
+// Returns the reason why a worker resumed from the checkpoint with another
+// state than was saved, as the end of a message. The reason is damage to the
+// checkpoint, or the fact that the state changed after the checkpoint was read;
+// "" if neither is known.
 std::string WhyItChanged(const Record& record, std::string_view checkpoint,
                          bool is_as_saved) {
   const std::string damage = DamageText(record, checkpoint);
@@ -109,19 +110,19 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns the step of the newest save that a new generation counts as made.
-// Call this if the outcome of the previous generation's newest save is unknown.
-// This save counts iff it is the parent of the new generation's claim, which
-// has this number. If it does not count, returns `settled_to`; the workers then
-// save again immediately.
+// Returns the step of the newest save that generation `number` counts as made,
+// if the outcome of the newest save of the generation before it is unknown.
+// That save counts iff it is the parent of the claim of generation `number`. If
+// it does not count, the result is `settled_to`, and the workers save again
+// immediately.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;
   return std::max(settled_to, store_.checkpoint(*claim->parent).position.step);
 }
 
-// Copies the number of the first step that was not finite from workers with the
-// same state.
+// Copies to `worker` the first non-finite step, as noted for other workers with
+// the same state.
 void TrainingModel::CopyNotFiniteSince(Worker& worker) {
   for (const auto& [id, other] : workers_) {
     if (other.state == worker.state && other.not_finite_since != 0) {

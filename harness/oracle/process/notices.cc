@@ -143,9 +143,9 @@ void Notices::OnLauncher(const RecordEvent& event) {
 }
 
 // Checks that workers agree to stop only if one of them has received a notice,
-// or if a stop is planned. The notice of a worker that has left counts too if
-// it came before the last step: the worker took part in the exchange of that
-// step.
+// or if a stop is planned. The notice of a worker that is gone (is_gone) counts
+// too if it came before the last step of `worker`: both took part in the
+// exchange of that step.
 void Notices::CheckCause(const Emitter& by, const Worker& worker) {
   const bool is_planned = std::ranges::any_of(
       record_.setup.launches,

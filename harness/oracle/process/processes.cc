@@ -186,8 +186,8 @@ void Processes::Begin(const RecordEvent& event) {
   checks_.no_spontaneous_exit.Count();
 }
 
-// An earlier launcher was killed, and its workers may still run. Checks that
-// the new launcher waits until they have ended, instead of giving up.
+// Checks that a launcher which finds orphans, the workers of a killed launcher,
+// waits until they have ended, instead of giving up.
 void Processes::CheckTakesUp(const RecordEvent& event) {
   if (!launcher_.finds_orphans) return;
   checks_.restarts.Count();

@@ -77,8 +77,8 @@ class Processes {
     Emitter lost;  // the process that is lost
     int64_t since_ns = 0;
     int64_t until_ns = 0;  // end of the disturbance
-    bool joining = false;
-    bool saving = false;
+    bool joining = false;  // one of the two has no state yet
+    bool saving = false;   // a worker saves, or has finished
     bool silence = false;  // the loss shows in missing heartbeats
   };
 
@@ -143,9 +143,9 @@ class Processes {
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
   int64_t SoonNs() const;
   int64_t BoundOf(const Duty& duty, int64_t t_ns) const;
-  // Selects the duties that end. kSilence: only those to detect missing
-  // heartbeats, as workers that have finished or agreed to stop no longer watch
-  // for heartbeats.
+  // Duties that Discharge ends. kSilence: only those to detect missing
+  // heartbeats, because a worker that has finished or agreed to stop no longer
+  // watches for heartbeats.
   enum class Discharges : uint8_t { kAll, kSilence };
   void Discharge(const Process& process, int64_t t_ns,
                  Discharges which = Discharges::kAll);
@@ -159,8 +159,9 @@ class Processes {
   std::vector<Duty> duties_;
   std::optional<int64_t> power_cut_ns_;  // power loss of the whole machine
   Launcher launcher_;
-  std::set<int> ended_launchers_;              // incarnations
-  std::map<int, int64_t> launcher_killed_ns_;  // by a signal; by incarnation
+  std::set<int> ended_launchers_;  // incarnations
+  // Times at which signals killed launchers, by the launcher's incarnation.
+  std::map<int, int64_t> launcher_killed_ns_;
   std::optional<int> starts_later_;  // worker that exited with kStartLater
   int64_t save_ended_ns_ = -1;       // end of the newest save
   int64_t last_ns_ = 0;              // latest time of the events so far

@@ -29,8 +29,8 @@ void Processes::Owe(const Process& lost, int64_t t_ns, int64_t until_ns) {
   }
 }
 
-// Gives all duties in the generation of the process the longer bound that
-// applies during a save.
+// Gives the longer bound of a save to all duties of the workers in the
+// generation of `process`.
 void Processes::NoteSaving(const Process& process) {
   for (Duty& duty : duties_) {
     const Process& of = processes_.at(duty.of);
@@ -83,8 +83,8 @@ void Processes::OweSilence(const Process& silent, int64_t t_ns,
 int64_t Processes::BoundOf(const Duty& duty, int64_t t_ns) const {
   const RunSetup& setup = record_.setup;
   if (duty.silence) return SoonNs();
-  // If the disturbance ended before it was detected, the scenario's bound does
-  // not apply.
+  // If the disturbance ended before it was detected, the bound of the scenario
+  // (detected_in) does not apply.
   if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
     return *record_.expect.detected_in_max_ns;
   }

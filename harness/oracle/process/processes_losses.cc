@@ -259,10 +259,10 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
                   event.about.value_or(-1), Seconds(event.limit_ns)));
 }
 
-// The launcher has declared the chief hung. Reports an error if a task of one
-// other worker, and nothing else, was blocked for longer than the hang limit: a
-// worker should have detected that hang before the launcher declared the chief
-// hung.
+// Called when the launcher declares the chief hung. Reports an error if one
+// task of another worker was blocked for longer than the hang limit, and
+// nothing else was hindered. In that case, a worker should have detected the
+// hang before the launcher acted.
 void Processes::CheckNoticedFirst(const Process* chief,
                                   const RecordEvent& event) {
   if (chief == nullptr || !chief->has_state || chief->in_save ||

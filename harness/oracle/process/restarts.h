@@ -31,8 +31,8 @@ class Restarts {
   const Record& record_;
   Checks& checks_;
   // State of the running launcher.
-  int64_t count_ = 0;                          // restarts
-  const RecordEvent* last_restart_ = nullptr;  // until a worker starts
+  int64_t count_ = 0;                          // restarts so far
+  const RecordEvent* last_restart_ = nullptr;  // null once a worker has started
   bool stop_requested_ = false;                // has received a notice
   bool attempt_has_ended_ = false;             // since the notice
   std::set<int> running_;                      // workers
