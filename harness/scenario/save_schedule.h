@@ -19,10 +19,10 @@ std::optional<uint64_t> TotalSteps(const Case& one);
 // its end; nullopt if it depends on timing or on data that are not read yet.
 std::optional<uint64_t> ScheduledSaves(const Case& one);
 
-// Returns the maximum number of steps between two saves of the trigger, and
-// between the start and the first save. It is higher than the trigger's own
-// number if a save has to wait for the end of an execution of several steps. 0:
-// saves do not depend on steps.
+// Returns the maximum number of steps between two saves that the trigger
+// causes, and between the start and the first of them. This is more than the
+// number in the trigger if a save has to wait for the end of an execution of
+// several steps. 0: saves do not depend on steps.
 uint64_t SaveIntervalSteps(const Case& one);
 
 // The nearest steps after which an undisturbed run saves: one up to a given
@@ -32,8 +32,9 @@ struct NearestSaves {
   std::optional<uint64_t> after;
 };
 
-// Returns nullopt if the saves depend on timing or on data that are not read
-// yet, or if the case has several launches, which may end at different steps.
+// Returns the saves nearest to `step`. Returns nullopt if the saves depend on
+// timing or on data that are not read yet, or if the case has several launches,
+// which may end at different steps.
 std::optional<NearestSaves> SavesNextTo(const Case& one, uint64_t step);
 
 // Returns "the nearest saves are at steps 5 and 10".

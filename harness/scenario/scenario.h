@@ -133,7 +133,7 @@ struct Case {
   std::string scenario;  // "kill"
   std::string file;
   size_t line = 1;         // of the scenario's name
-  size_t expect_line = 0;  // of its key `expect`; 0: it has none
+  size_t expect_line = 0;  // of the scenario's key `expect`; 0: no such key
   Place data_place;  // of job.data; else of the job, or of the scenario's name
   std::vector<std::string> labels;
   uint64_t seed = 1;

@@ -34,7 +34,7 @@ struct Diagnostic {
 std::string SuggestName(std::string_view mistyped,
                         const std::vector<std::string>& names);
 
-// Rendered as three lines, like a compiler's diagnostic:
+// RenderDiagnostic returns three lines, like a compiler's diagnostic:
 //
 //   scenarios/new.yaml:14:14: error: unknown fault point 'ckpt.renam'
 //     14 |       point: ckpt.renam

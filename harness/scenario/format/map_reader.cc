@@ -73,7 +73,7 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
-// Keys that a scalar most likely means if it stands in place of a map.
+// Keys that are most likely meant if a scalar stands in place of their map.
 constexpr std::array<std::string_view, 5> kLikelyKeys = {
     "cluster.workers", "timeout.total", "preemption.grace", "disk.capacity",
     "expect.restarts.exactly"};
@@ -90,9 +90,9 @@ std::string AsValueOf(KeyType type, const std::string& scalar) {
   return is_number && type == KeyType::kDuration ? scalar + "s" : "";
 }
 
-// A map was expected, and `found` is another value. If it is a scalar and the
-// map has a single key, or one of kLikelyKeys that fits, returns the map to
-// write: "{step: 10}". Else returns "".
+// Returns a hint for the value `found`, which stands in place of a map: the map
+// to write, such as "{step: 10}". Returns "" unless `found` is a scalar, and
+// the map has a single key or one of kLikelyKeys whose type fits.
 std::string HintOnMap(std::string_view path, const YamlNode& found) {
   if (found.kind != YamlKind::kScalar) return "";
   const std::vector<std::string> keys = KeysOf(path);
@@ -110,16 +110,16 @@ std::string HintOnMap(std::string_view path, const YamlNode& found) {
   return "";
 }
 
-// A duration was expected. If the scalar is a number without a unit, returns
-// "with a unit: 5s or 5ms"; else "".
+// Returns a hint for the value `found`, which stands in place of a duration:
+// "with a unit: 5s or 5ms" if it is a number without a unit; else "".
 std::string HintOnDuration(const YamlNode& found) {
   if (found.kind != YamlKind::kScalar || !ParseWholeNumber(found.scalar))
     return "";
   return fmt::format("with a unit: {0}s or {0}ms", found.scalar.substr(0, 20));
 }
 
-// An unknown key was found in the map at `path`. If the enclosing map has this
-// key, returns "`do` belongs beside `at`, not in it"; else "".
+// Returns a hint for an unknown key in the map at `path`: "`do` belongs beside
+// `at`, not in it" if the enclosing map may have this key; else "".
 std::string HintOnPlace(std::string_view path, std::string_view key) {
   std::string_view owner;
   std::string_view name = path;

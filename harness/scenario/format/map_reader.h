@@ -99,6 +99,7 @@ class MapReader {
   bool ChoiceList(std::string_view key, std::vector<size_t>& places) const;
   bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
   bool OneNumber(const YamlNode& node, float& out) const;
+  // Reports an error: `node` is not the expected value. Returns false.
   bool Wrong(const YamlNode& node, std::string_view expected,
              std::string hint = "") const;
   // Does the same as Wrong, for values that must not be in quotes.

@@ -197,8 +197,8 @@ class Explanation {
         "indent it as the other keys, or items, of the same map or list"};
   }
 
-  // Returns the brackets that are still open in the line of the mistake just
-  // before `column` (counted from 0).
+  // Returns the places of the brackets that are still open just before `column`
+  // (counted from 0) of line_.
   std::vector<Place> OpenBefore(size_t column) const {
     std::vector<Place> open;
     for (size_t i = 0; i <= line_; ++i) {

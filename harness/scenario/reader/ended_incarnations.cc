@@ -148,8 +148,8 @@ class Warner {
     }
   }
 
-  // Returns the site, which is at a point of a save, with the next save. If the
-  // run saves after no later step, the step stays the same.
+  // Returns a site in a save, moved to the next save. If the run makes no later
+  // save, the step of the site stays the same.
   FaultSite SiteInNextSave(FaultSite site) const {
     if (!site.step) {
       site.save = site.save.value_or(site.occurrence) + 1;
@@ -180,7 +180,8 @@ class Warner {
     if (is_last) WarnOfNextFile(placed, "the run ends");
   }
 
-  // `site`: the place at which `waiting` fires.
+  // Returns true iff `ending` is certain to end the incarnation, at `end`,
+  // before `waiting` can fire at `site`.
   bool IsBehind(const FaultSite& site, const Fault& waiting,
                 const Fault& ending, const Progress& end) const {
     const bool is_same = site.worker == ending.site.worker &&
@@ -210,8 +211,8 @@ class Warner {
                                          : fmt::format("at step {}", *end.step);
   }
 
-  // `ends`: clause with the reason why the worker writes no further file: "the
-  // run ends".
+  // Warns that `waiting` can never fire. `ends`: clause with the reason why the
+  // worker writes no further file: "the run ends".
   void WarnOfNextFile(const PlacedFault& waiting, std::string_view ends) {
     const FaultSite& site = waiting.fault.site;
     diagnostics_.Warning(

@@ -100,7 +100,8 @@ void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   const bool has_point = at.Choice("point", point);
   if (has_point) site.point = *FindPoint(point);
   const bool point_is_known = has_point || at.Find("point") == nullptr;
-  // A claim reaches some of the other points before the first step, at step 0.
+  // Accepts step 0 only at points outside training: a claim reaches some of
+  // these before the first step.
   const bool is_in_training =
       point_is_known && InfoOf(site.point).part == RunPart::kTraining;
   at.CountFrom(is_in_training ? 1 : 0, "step", site.step);

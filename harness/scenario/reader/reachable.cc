@@ -217,9 +217,10 @@ class Checker {
     }
   }
 
-  // An incarnation reaches each step only once, unless workers rejoin and
-  // repeat steps. If there are other faults, a violation is only a warning: a
-  // plan that was found by chance may contain a fault that never fires.
+  // Checks that an incarnation reaches the occurrence of a fault at the begin
+  // or end of a step. It reaches each step only once, unless workers rejoin and
+  // repeat steps. If there are other faults, reports only a warning: a plan
+  // that was found by chance may contain a fault that never fires.
   void CheckOccurrence(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const std::optional<uint64_t> total = TotalSteps(case_);
@@ -382,11 +383,11 @@ class Checker {
     }
   }
 
-  // Checks that the case saves at the step of a fault in a save. At a site in
-  // the background, training may have reached any step from that of the first
-  // save on. With other faults, which may cause saves that are not scheduled,
-  // reports only a warning. With a notice, reports nothing, as the notice is
-  // there to cause such a save.
+  // Checks that the case saves at the step of a fault in a save. Accepts a site
+  // in the background from the step of the first save on, because training may
+  // have reached any later step. If there are other faults, reports only a
+  // warning: they may cause saves that are not scheduled. If one of them is a
+  // notice, reports nothing: the notice is there to cause such a save.
   void CheckStepOfSave(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
     const std::optional<uint64_t> steps = TotalSteps(case_);

@@ -107,7 +107,8 @@ void ReadLaunches(const MapReader& document, Case& one) {
     document.Error(document.PlaceOf("launches"),
                    "launches cannot be combined with warm_start");
   }
-  bool ends = false;  // a launch trains to the job's horizon
+  // True if the last launch with the case's job trains to the job's horizon.
+  bool ends = false;
   for (const MapReader& map : maps) {
     LaunchSetup setup;
     map.Count("epochs", setup.epochs);

@@ -1,5 +1,5 @@
-// Reads the launches of a scenario: the differences between the launcher's
-// starts.
+// Reads the launches of a scenario: the options in which each start of the
+// launcher differs from the case.
 #ifndef GAUNTLET_HARNESS_SCENARIO_READER_READ_LAUNCHES_H_
 #define GAUNTLET_HARNESS_SCENARIO_READER_READ_LAUNCHES_H_
 

@@ -194,8 +194,9 @@ bool MaySaveAtAnyStep(const Case& one) {
          std::ranges::any_of(one.plan.faults, IsNotice);
 }
 
-// Returns the trigger that is due at the step. If none can be, returns the
-// advice to expect no resume from a step.
+// Returns the advice for a case that is expected to resume from the step: the
+// trigger that makes a save due there. If no save can be due there, advises to
+// remove resumed_from.
 std::string TriggerDueAt(uint64_t step, const Case& one) {
   if (step == 0 || step > TotalSteps(one).value_or(step)) {
     return "remove resumed_from";
