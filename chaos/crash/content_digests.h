@@ -1,9 +1,11 @@
 // Digests of file contents: equal for equal bytes, whichever operations wrote
 // them.
 //
-// The digest of a content is the sum of the digests of its blocks of 4 KiB,
-// each combined with its position. Blocks of zeros add nothing, so that a hole
-// equals written zeros. Each byte of the log is read about once.
+// The digest of a content is a sum: one term for its size, and one for each
+// block of 4 KiB, from the block's bytes and position. Blocks of zeros add
+// nothing, so a hole and written zeros have the same digest. Digests of blocks
+// are kept, so that most bytes of the log are read only for the first content
+// that has them.
 #ifndef GAUNTLET_CHAOS_CRASH_CONTENT_DIGESTS_H_
 #define GAUNTLET_CHAOS_CRASH_CONTENT_DIGESTS_H_
 
@@ -38,7 +40,7 @@ class ContentDigests {
   Status Verify(const FileContent& content);
 
  private:
-  // Digest of a block's bytes, by a digest of the list of its pieces.
+  // Key: digest of the list of a block's pieces. Value: digest of its bytes.
   using Blocks = std::unordered_map<Digest, Digest, DigestHash>;
 
   Result<Digest> BlockOf(std::span<const ContentPiece> pieces);

@@ -1,8 +1,8 @@
 // Writes file contents of a log into files of crash states, fast.
 //
-// A content requested a second time is stored as a file in a folder. From then
-// on the file is cloned (FICLONE) if the file system supports it, else copied
-// by the kernel or hard-linked.
+// The second request for a content stores it as a file in a folder. From then
+// on, WriteTo clones this file (FICLONE) or, if the file system cannot clone,
+// copies it. LinkTo makes a hard link to it.
 #ifndef GAUNTLET_CHAOS_CRASH_CONTENT_STORE_H_
 #define GAUNTLET_CHAOS_CRASH_CONTENT_STORE_H_
 

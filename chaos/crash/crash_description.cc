@@ -28,8 +28,8 @@ std::string PointText(const OperationLog& log, const CrashState& state) {
                      DescribeFileOperation(operations[state.operations - 1]));
 }
 
-// Returns the number of bytes of [begin, end) in the content that come from
-// `wanted`, compared by their position in the log.
+// Returns how many bytes of `wanted`, written at offset `begin`, are still at
+// their places in the content. Bytes are compared by their offset in the log.
 uint64_t CountSurviving(const FileContent& content, uint64_t begin,
                         const ByteExtent& wanted) {
   uint64_t count = 0;

@@ -48,8 +48,7 @@ struct FileOutcome {
 
 struct CrashState {
   CrashStateKind kind = CrashStateKind::kKill;
-  // Number of operations that happened before the crash: the first ones of the
-  // log.
+  // The crash happened after this many operations of the log.
   uint64_t operations = 0;
   // kTornWrite: number of bytes that the next operation, a write, had written.
   uint64_t torn_bytes = 0;

@@ -155,8 +155,8 @@ bool CrashStateList::IsOfPass(uint64_t point) const {
   return is_early_[point] == (round == Round::kFirstTimes);
 }
 
-// Advances to the next point of the log at which a crash may come. Returns
-// false if there is none.
+// Advances to the next point of this pass at which a crash may come, or to the
+// first one of a later pass. Returns false if there is none.
 Result<bool> CrashStateList::GoToNextPoint() {
   const uint64_t end =
       std::min<uint64_t>(options_.last_point, log_.operations().size());
@@ -311,9 +311,9 @@ Status CrashStateList::ListAllCombinations(
   }
 }
 
-// For each of the newest files, lists its outcomes: once with all other files
-// kept, and, above kLikely, once with all others lost. Lower levels list fewer
-// outcomes.
+// For each of the newest files, lists its outcomes with all other files kept
+// and, except at level kLikely, also with all others lost. The first two levels
+// list fewer outcomes than kCombined.
 Status CrashStateList::ListOneDiffers(CrashState state,
                                       const UnsyncedChanges::Survivors& left) {
   constexpr size_t kFewOutcomes = 6;
@@ -365,8 +365,9 @@ Status CrashStateList::Consider(const CrashState& state,
   return OkStatus();
 }
 
-// Adds the state to `equal`, the states with the same directories. Of each kind
-// and profile, keeps only the states with the fewest and the most operations.
+// Adds the state to `equal`, the states whose directories have the same image.
+// Of each kind and profile, keeps only the states with the fewest and the most
+// operations.
 void CrashStateList::Keep(const CrashState& state,
                           std::vector<CrashState>& equal) {
   const auto key = [](const CrashState& one) {

@@ -2,11 +2,12 @@
 // each distinct state once, the most revealing ones first.
 //
 // Order: the likely states of a few points, spread over the whole log, come
-// first. Then points come in two rounds: first those where a kind of operation
-// on a name happens for the first or second time (names that differ only in
-// digits count as one), then all others. In a round, all states of level 1 come
-// first, then those of level 2; level 3 of both rounds comes at the very end.
-// Within a level, states are ordered by point:
+// first. Then points come in two rounds. The first round has the points before
+// and after an operation whose kind and name occur for the first or second
+// time; names that differ only in digits count as one. The second round has all
+// others. In a round, all states of level 1 come first, then those of level 2;
+// level 3 of both rounds comes at the very end. Within a level, states are
+// ordered by point:
 // 1. kills; writes torn in half; under ext4, all names survive, but the
 //    unsynced data of all files, or of one of the newest files, is lost.
 // 2. other torn writes; under ext4, one of the newest files is short or is the
@@ -16,13 +17,14 @@
 // 3. combinations of these; each overwritten block by itself, old or torn.
 //
 // Bounds, all in CrashBounds:
-// - torn writes: at each block of 4 KiB of the file and in the middle; of a
-//   write that touches more than `torn_blocks_up_to` blocks, at the first and
-//   last block boundary, in the middle, and at `torn_drawn` random boundaries;
+// - torn writes: at each boundary of a 4 KiB block of the file, and in the
+//   middle of the write; of a write that touches more than `torn_blocks_up_to`
+//   blocks, at the first and last block boundary, in the middle, and at
+//   `torn_drawn` random boundaries;
 // - changes of names: the newest 0 to `newest_names` are lost. Under kWeak,
-//   also each of these with one more change lost, one of the `newest_names`
-//   before them. If there are at most `all_names_up_to` changes, kWeak tries
-//   all subsets of them;
+//   each of these choices is also listed with one more change lost: one of the
+//   `newest_names` before the newest kept one. If there are at most
+//   `all_names_up_to` changes, kWeak tries all subsets of them;
 // - one file: up to `contents_up_to` outcomes;
 // - several files: if one choice of names has at most `combinations_up_to`
 //   combinations of these outcomes, all of them. If it has more, each outcome

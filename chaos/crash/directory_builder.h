@@ -16,8 +16,8 @@
 namespace gauntlet {
 
 struct BuildOptions {
-  // An existing folder for contents that are used again, preferably on the file
-  // system of the targets. Builders of one log may share it.
+  // An existing folder in which contents are stored for reuse, preferably on
+  // the file system of the targets. Builders of one log may share it.
   std::string cache;
   uint64_t cache_bytes = uint64_t{4} << 30U;  // limit for one builder
   // Returns true for a file that no process will open for writing. States share
@@ -31,14 +31,15 @@ class DirectoryBuilder {
   // The log must outlive this.
   DirectoryBuilder(const OperationLog& log, BuildOptions options);
 
-  // Creates the state's files, directories and links in the targets, with their
-  // modes and times. `targets` names an existing, empty directory for each
-  // watched one. The targets' own modes and times do not change.
+  // Creates the state's files and directories in the targets, with their modes
+  // and times, and its symbolic links. `targets` names an existing, empty
+  // directory for each watched directory. The targets' own modes and times do
+  // not change.
   //
   // If writing fails, the targets are empty again. kInvalidArgument: a target
   // is missing or not empty, or the state is from another log; kDataLoss: the
-  // log is damaged, or a name leaves its directory; kResourceExhausted: the
-  // disk is full.
+  // log is damaged, or a name leads out of its directory; kResourceExhausted:
+  // the disk is full.
   Status Build(const CrashState& state,
                const std::vector<std::string>& targets);
 

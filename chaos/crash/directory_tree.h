@@ -1,6 +1,5 @@
-// A tree in memory of the watched directories whose operations a log records:
-// names, files, links, modes and times. The contents of files are references to
-// the log's bytes.
+// The watched directories of a log, as a tree in memory: names, files, links,
+// modes and times. The contents of files are references to the log's bytes.
 #ifndef GAUNTLET_CHAOS_CRASH_DIRECTORY_TREE_H_
 #define GAUNTLET_CHAOS_CRASH_DIRECTORY_TREE_H_
 

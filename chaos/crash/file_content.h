@@ -27,7 +27,8 @@ struct ContentPiece {
 class FileContent {
  public:
   uint64_t size() const { return size_; }
-  // Contiguous; adjacent pieces that could be merged are merged.
+  // Returns the pieces from the file's beginning to its end, without gaps.
+  // Adjacent pieces that could be one piece are merged.
   const std::vector<ContentPiece>& pieces() const { return pieces_; }
   // Returns the pieces of [begin, end); zeros after the end of the file.
   std::vector<ContentPiece> Slice(uint64_t begin, uint64_t end) const;
@@ -41,7 +42,7 @@ class FileContent {
   void Zero(uint64_t begin, uint64_t end);
   // Removes [begin, end): later bytes move to `begin`.
   void Collapse(uint64_t begin, uint64_t end);
-  // Moves the bytes from `at` on up by `length`.
+  // Inserts `length` zeros at `at`: the bytes from there on move up.
   void Insert(uint64_t at, uint64_t length);
   // Applies the effect of a kWrite, kTruncate, kEnter or any fallocate
   // operation.

@@ -1,4 +1,4 @@
-// Unsynced changes of names that a power loss keeps: the choices to be tried.
+// Lists choices of the unsynced changes of names that survive a power loss.
 #ifndef GAUNTLET_CHAOS_CRASH_NAME_CHOICES_H_
 #define GAUNTLET_CHAOS_CRASH_NAME_CHOICES_H_
 

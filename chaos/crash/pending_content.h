@@ -43,8 +43,8 @@ struct PendingContent {
   // Blocks of these ranges are always old: their writes fill holes of `old`,
   // but journal entries that precede these writes are lost.
   std::vector<BlockRange> stale;
-  // True if, in a file longer than `old`, the block that contains the old end
-  // and all later blocks are new.
+  // True if, in each outcome that is longer than `old`, the block that contains
+  // the old end and all later blocks are new.
   bool appends_whole = false;
 
   FileOutcome Kept(uint64_t file) const;

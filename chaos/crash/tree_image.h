@@ -13,9 +13,9 @@ namespace gauntlet {
 
 // Covers names, types, modes, contents, link targets, and which names belong to
 // one file. Covers the order of the modification times of files and
-// directories, as programs resume from the newest one. Does not cover the times
-// themselves, or the times of the watched directories. kDataLoss: the log's
-// bytes are truncated or changed.
+// directories, because programs may resume from the newest file. Does not cover
+// the times themselves, or the times of the watched directories. kDataLoss: the
+// log's bytes are truncated or changed.
 Result<Digest> ImageOf(const DirectoryTree& tree, size_t directories,
                        ContentDigests& digests);
 

@@ -155,7 +155,8 @@ void UnsyncedChanges::Sync(const FileOperation& sync, NodeId node) {
   if (is_ext4() || is_all) {
     for (size_t i = 0; i < names_.size(); ++i)
       chosen[i] = Covers(sync, OperationAt(names_[i].index));
-    // Journal entries survive in order.
+    // Entries after the first one that the sync does not cover stay pending:
+    // the journal is written in order.
     if (is_ext4()) {
       std::fill(std::find(chosen.begin(), chosen.end(), false), chosen.end(),
                 false);

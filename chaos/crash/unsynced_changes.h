@@ -15,10 +15,10 @@
 //   data; sync_range commits nothing.
 // - Data. A block that overwrites durable bytes is old, new, or torn at a
 //   sector of 512 bytes, independently of the journal. Bytes after the durable
-//   end survive as a prefix, and only if all journal entries made before they
-//   were written survive, because the new length is in the journal too. A block
-//   written into a hole or into allocated space without bytes survives as a
-//   whole or not at all, under the same condition.
+//   end survive as a prefix. They survive only with all journal entries that
+//   were made before these bytes were written, because the new length is in the
+//   journal too. A block written into a hole or into allocated space without
+//   bytes survives as a whole or not at all, under the same condition.
 // - If a change of shape survives, so do all earlier writes to the file. If it
 //   is lost, the file has its durable content.
 // - auto_da_alloc. A rename onto a file survives only with the data of the
@@ -149,7 +149,7 @@ class UnsyncedChanges {
   DirectoryTree durable_;
   std::vector<ResolvedOperation> names_;
   std::map<NodeId, UnsyncedFile> files_;
-  uint64_t committed_ = 0;  // journal entries
+  uint64_t committed_ = 0;  // number of durable journal entries
 };
 
 }  // namespace gauntlet

@@ -1,4 +1,5 @@
-// Computes which of the changes that are not durable survive a power loss.
+// Computes the contents that files may have after a power loss, for one choice
+// of surviving changes of names.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -16,7 +17,8 @@ BlockRange BlocksAround(uint64_t begin, uint64_t end) {
           .last = (end + kCrashBlockBytes - 1) / kCrashBlockBytes};
 }
 
-// REQUIRES: both are normalised.
+// Returns the blocks of `ranges` that are not in `taken`. REQUIRES: both are
+// normalised.
 Ranges Without(const Ranges& ranges, const Ranges& taken) {
   Ranges left;
   for (BlockRange rest : ranges) {
@@ -95,9 +97,9 @@ std::optional<UnsyncedChanges::Survivors> UnsyncedChanges::With(
   return survivors;
 }
 
-// If the program set the modification time after its last write to the file,
-// and this kSetTimes survives, the file has that time even if the written bytes
-// are lost. Sets both times of `pending` to it.
+// Sets both times of `pending` to the modification time that a kSetTimes gave
+// the file, if it came after the last write and survives. The file then has
+// that time even if the written bytes are lost.
 void UnsyncedChanges::SetPendingTimes(PendingContent& pending,
                                       const UnsyncedFile& file,
                                       uint64_t kept) const {
