@@ -1,4 +1,4 @@
-// A clock whose wall-clock time a fault can make jump.
+// A clock with a wall-clock time that faults can change.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_CLOCK_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_CLOCK_H_
 

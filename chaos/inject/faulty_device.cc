@@ -13,13 +13,13 @@ namespace {
 using gpu::Device;
 using gpu::DeviceApi;
 
-// Every function of the table must be wrapped: one passed on unchanged would
-// receive a FaultyDevice in place of its Device.
+// Number of functions in DeviceApi. Each must be wrapped: one passed on
+// unchanged would receive a FaultyDevice in place of its Device.
 constexpr size_t kFunctions = 39;
 static_assert(sizeof(DeviceApi) == 2 * sizeof(uint32_t) + sizeof(char*) +
                                        kFunctions * sizeof(void (*)()),
               "a function of the table is not in Calls::Table");
-// A collective has one function that takes a Device: `begin`.
+// Number of functions in CollectiveApi. Only `begin` takes a Device.
 constexpr size_t kCollectiveFunctions = 9;
 static_assert(sizeof(gpu::CollectiveApi) ==
                   offsetof(gpu::CollectiveApi, version) +

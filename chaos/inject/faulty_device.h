@@ -22,7 +22,7 @@ class FaultyDevice {
   FaultyDevice(const FaultyDevice&) = delete;
   FaultyDevice& operator=(const FaultyDevice&) = delete;
 
-  // The place to use instead of `base`.
+  // Returns the place to use instead of `base`.
   gpu::DevicePlace place();
 
  private:

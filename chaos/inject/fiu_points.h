@@ -4,8 +4,8 @@
 // The plan's points are enabled with fiu_enable_external, whose callback asks
 // the Injector. With external control, a person can also enable points from
 // outside, with or without a plan (docs/guides/scenarios.md, *Faults by hand*).
-// At a point that a person has enabled, the operation fails with the errno of
-// the point's failinfo (EIO without one), and no fault of the plan happens.
+// At a point that a person has enabled, no fault of the plan happens. The
+// operation fails with the errno of the point's failinfo (EIO without one).
 #ifndef GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 #define GAUNTLET_CHAOS_INJECT_FIU_POINTS_H_
 
@@ -52,8 +52,9 @@ class FiuPoints final : public FaultPoints {
   Status Ask(Point point, const PointContext& context);
 
   Injector& injector_;
-  std::vector<std::string> names_;        // libfiu's, by point
-  std::vector<std::atomic<bool>> gates_;  // by point
+  std::vector<std::string> names_;  // libfiu's, by point
+  // By point. True: Hit asks libfiu.
+  std::vector<std::atomic<bool>> gates_;
   std::vector<Point> enabled_;
 };
 

@@ -63,12 +63,12 @@ bool BlockMatches(const FaultSite& site, const PointContext& context) {
   return site.offset || site.block == kAnyBlock || site.block == context.block;
 }
 
-// Size of the whole file that the block at this hit belongs to.
+// Returns the size of the whole file that the block at this hit belongs to.
 uint64_t FileSize(const PointContext& context) { return context.size; }
 
 // Returns true iff the offset belongs to this write. Offset 0 belongs to the
-// write at the beginning of the file, and every other offset to the write that
-// ends at the offset or goes past it.
+// write at the beginning of the file. Every other offset belongs to the write
+// that ends at the offset or goes past it.
 bool Reaches(const Injector::WriteRange& range, uint64_t offset) {
   if (offset == 0) return range.offset == 0;
   return range.offset < offset && offset - range.offset <= range.size;
@@ -206,8 +206,9 @@ void Injector::Arm(const Armed& armed) {
 
 void Injector::Rearm(const Armed& armed) { Arm(armed); }
 
-// Called at the end of a load. A load from memory opens no file; without this,
-// a fault that waits for a read would hit a file opened after the load.
+// Called at the end of a load: disarms faults that still wait for one of its
+// reads. A load from memory opens no file, so such a fault would hit a file
+// opened after the load.
 void Injector::DisarmReadsOfTheLoad() {
   if (!AnyArmed()) return;
   const std::lock_guard lock(mutex_);

@@ -26,8 +26,8 @@
 namespace gauntlet {
 
 // Effects of faults in a world. Each acts on the process, or on the task, that
-// reached the fault. No effect may run a destructor of the engine that writes.
-// No lock is held during a call.
+// reached the fault. No effect may run an engine destructor that writes. No
+// lock is held during a call.
 class InjectorEffects {
  public:
   virtual ~InjectorEffects() = default;
@@ -55,8 +55,8 @@ class InjectorEffects {
   // Ends the machine: all its processes, and all data that was not synced.
   [[noreturn]] virtual void PowerLossNow() = 0;
   // Begins the fault on the process's connections, or between the groups that
-  // the fault names, until its duration is over. Returns at once. REQUIRES:
-  // IsNetworkFault(fault.kind).
+  // the fault names, and returns at once. The fault ends after its duration.
+  // REQUIRES: IsNetworkFault(fault.kind).
   virtual void ApplyNetworkFault(const Fault& fault) = 0;
   // Moves the wall clock that the process reads; `by` may be negative.
   virtual void JumpCalendar(Duration by) = 0;
@@ -118,8 +118,8 @@ class Injector final : public FaultPoints {
     const Fault* fault = nullptr;
     Point point = Point::kStepBegin;
     // Set if the site has an offset. While the fault waits: the offset in the
-    // file, in bytes. Once TakeForWrite has returned it: the number of bytes of
-    // the write that come before the offset.
+    // file, in bytes. Once TakeForWrite has returned the fault: the number of
+    // bytes of the write that come before the offset.
     std::optional<uint64_t> offset;
   };
   struct WriteRange {
@@ -130,22 +130,24 @@ class Injector final : public FaultPoints {
   // Disarms and returns the first fault that waits for an operation of this
   // kind.
   std::optional<Armed> Take(StorageOperation operation);
-  // Likewise for a write; call it until it returns nullopt. Skips faults that
-  // would not change the write.
+  // As Take, for a write; skips faults that would not change this write.
+  // Several faults may be due at one write: call this until it returns nullopt.
   std::optional<Armed> TakeForWrite(const WriteRange& range);
-  // Likewise for a call to the device.
+  // As Take, for a call to the device.
   std::optional<Armed> TakeForDevice(DeviceCall call);
-  // Arms the fault again, after an operation that it could not change.
+  // Arms again a fault that Take or TakeForWrite has returned: it could not
+  // change that operation, or waits for another one.
   void Rearm(const Armed& armed);
-  // Claims and logs the fault. Returns false if another process has fired it,
-  // or it is exhausted. The caller calls this first, and then performs the
-  // effect.
+  // Logs that the fault fires, and returns true: the caller then performs the
+  // effect. Returns false if the fault must not fire again; another process or
+  // incarnation may have fired it.
   bool Fire(const Armed& armed);
-  // Fires, and logs the file that is damaged. The writer gets no error.
+  // As Fire, and logs that `file` is damaged. The writer of the file gets no
+  // error.
   bool FireAtFile(const Armed& armed, const std::string& file);
-  // Fires the fault and performs its effect; an errno fault returns its error.
-  // Only arms a fault of a device: it waits for the next matching call.
-  // REQUIRES: the kind is errno, or no fault of storage.
+  // Fires the fault and performs its effect; returns the error if the kind is
+  // errno. A fault of a device is not fired yet: it is armed for the next
+  // matching call. REQUIRES: the kind is errno, or no fault of storage.
   Status Perform(const Armed& armed);
   // Blocks the calling task for the fault's duration. REQUIRES: hang or
   // device_hang.
@@ -159,8 +161,8 @@ class Injector final : public FaultPoints {
     const Fault* fault = nullptr;
     std::atomic<bool> may_come = false;  // its `after` has fired, or is ""
     uint64_t occurrences = 0;
-    uint64_t fired = 0;  // number of times
-    bool exhausted = false;
+    uint64_t fired = 0;      // number of times
+    bool exhausted = false;  // must not fire again
   };
 
   void DisarmReadsOfTheLoad();

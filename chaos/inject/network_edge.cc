@@ -6,7 +6,7 @@
 
 namespace gauntlet {
 
-// Everything but `base` is guarded by the edge's mutex.
+// State of one connection. NetworkEdge::mutex_ guards everything except `base`.
 struct EdgeLine {
   struct Late {
     Time due;

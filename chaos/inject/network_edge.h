@@ -2,9 +2,9 @@
 // frames that a fault makes late, and doubles frames. Internal to
 // FaultyNetwork.
 //
-// On each connection a courier task sends late outgoing frames, and a reader
-// task receives incoming ones, so that each frame's lateness counts from its
-// own arrival. Both tasks start with the first fault; without one, frames pass
+// On each connection, a courier task sends late outgoing frames. A reader task
+// receives incoming ones, so that each frame's lateness counts from its own
+// arrival. Both tasks start with the first fault; without one, frames pass
 // straight through.
 #ifndef GAUNTLET_CHAOS_INJECT_NETWORK_EDGE_H_
 #define GAUNTLET_CHAOS_INJECT_NETWORK_EDGE_H_
@@ -48,9 +48,9 @@ class NetworkEdge {
               Time deadline);
   Result<Frame> Receive(const std::shared_ptr<EdgeLine>& line, Time deadline);
   void Close(EdgeLine& line);
-  // Handles the first frame of a new line, which has just arrived. Returns the
-  // time at which it may be handed out. If a fault duplicates the frame, queues
-  // the copy as the line's next frame.
+  // Handles the first frame of a new line. The frame has just arrived. Returns
+  // the time at which it may be handed out. If a fault duplicates the frame,
+  // queues the copy as the line's next frame.
   Time TakeFirst(EdgeLine& line, const Frame& first);
   const Nonce& NonceOf(const EdgeLine& line) const;
 

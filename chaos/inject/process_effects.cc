@@ -195,7 +195,8 @@ bool FiredFaultFiles::MarkFired(const std::string& key) {
     close(file);
     return true;
   }
-  // Without the mark, faults would happen twice or never.
+  // Any other error ends the process: without the mark, faults would happen
+  // twice or never.
   CHECK(errno == EEXIST, fmt::format("{}: {}", path, std::strerror(errno)));
   return false;
 }

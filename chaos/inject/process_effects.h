@@ -21,7 +21,7 @@ struct NoticeFiles {
   std::string http;
 };
 
-// The launcher sees each effect as follows. Crash: the exit code. Abort:
+// The launcher detects each effect as follows. Crash: the exit code. Abort:
 // SIGABRT. Kill and the end of a grace period: SIGKILL. Stop: SIGSTOP. A
 // notice: SIGTERM, which the Host catches. Uses the system's own clocks and
 // threads, as faults are no part of the engine. Faults of the network and the

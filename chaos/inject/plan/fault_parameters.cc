@@ -186,8 +186,8 @@ constexpr std::array kErrno = {
          .fallback = "EIO",
          .place = ChoicePlace{ErrorNames, GetError, SetError},
          .draw = kSpecialDraw},
-    // Draws for how many operations a disk stays full: the retries of a last
-    // save go on for longer than some of these counts, but not all.
+    // Draws the number of operations for which a disk stays full. The retries
+    // of a last save outlast some of the possible numbers, but not all.
     Info{
         .name = "consecutive",
         .doc = "number of consecutive operations that fail, all in the step, "

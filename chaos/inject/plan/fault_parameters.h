@@ -64,7 +64,7 @@ struct ParameterDraw {
   // or the reverse if `one_is_usual`.
   uint64_t one_in = 1;
   bool one_is_usual = false;
-  uint64_t most = 0;  // kEach; 0: the parameter's `high`
+  uint64_t most = 0;  // kEach: largest number; 0: the parameter's `high`
   // kOf: numbers, or indices of choices.
   std::span<const int> values = {};
   uint64_t bits = 0;                             // kLogUniform

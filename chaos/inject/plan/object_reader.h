@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-// kInvalidArgument "plan: <where>: expected <this>, found <that>".
+// Returns kInvalidArgument, "plan: <where>: expected <this>, found <that>".
 Status BadJson(std::string_view where, std::string_view expected,
                std::string_view found);
 // Returns the value as text, short enough for one line.
@@ -35,13 +35,13 @@ class ObjectReader {
   // Returns an error if the value is not an object. Call it first.
   Status Begin() const;
   std::string Where(std::string_view key) const;
-  // nullptr if the key is absent.
+  // Returns nullptr if the key is absent.
   const Json* Find(std::string_view key);
   Result<const Json*> Need(std::string_view key);
 
   Status String(std::string_view key, std::string& out);
   Status Nanoseconds(std::string_view key, Duration& out);
-  // An integer from `low` to the largest of T.
+  // Reads an integer from `low` to the largest value of T.
   template <typename T>
   Status Integer(std::string_view key, T low, T& out);
   template <typename T>

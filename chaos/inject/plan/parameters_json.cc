@@ -17,7 +17,7 @@ constexpr std::string_view RepeatName(FaultTimes times) {
   return times == FaultTimes::kOnce ? "once" : "always";
 }
 
-// Durations are in nanoseconds, and their keys say so.
+// Returns the key of a parameter: its name and, for a duration, "_ns".
 std::string KeyOf(const FaultParameterInfo& parameter) {
   return fmt::format("{}{}", parameter.name,
                      IsDuration(parameter) ? "_ns" : "");
@@ -48,7 +48,7 @@ Status ReadChoice(ObjectReader& with, const std::string& key,
   return OkStatus();
 }
 
-// [0, 3]: blocks 0 and 3.
+// Reads an array of block numbers: [0, 3] sets bits 0 and 3 of `out`.
 Status ReadBlocks(ObjectReader& with, const std::string& key, uint64_t high,
                   uint64_t& out) {
   const Json* found = with.Find(key);
@@ -77,7 +77,7 @@ Json BlocksToJson(uint64_t mask) {
   return blocks;
 }
 
-// [[0, 1], [2]]
+// Reads groups of workers, such as [[0, 1], [2]].
 Status ReadGroups(ObjectReader& with, const std::string& key, uint64_t high,
                   std::vector<std::vector<int>>& out) {
   const Json* found = with.Find(key);
@@ -100,8 +100,8 @@ Status ReadGroups(ObjectReader& with, const std::string& key, uint64_t high,
   return OkStatus();
 }
 
-// Checks lower bounds. Validate checks upper bounds, and ranges that depend on
-// other values.
+// Reads a parameter and checks its lower bound. Validate checks upper bounds,
+// and ranges that depend on other values.
 Status ReadParameter(ObjectReader& with, const FaultParameterInfo& parameter,
                      FaultParameters& out) {
   const std::string key = KeyOf(parameter);

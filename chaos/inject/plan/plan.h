@@ -40,17 +40,17 @@
 //   short_write   The first `bytes` of the next write land, then the write
 //                 fails with kIoError.
 //   errno         At a point that announces a storage operation
-//                 (PointInfo::next) that operation fails with `error` and does
+//                 (PointInfo::next), that operation fails with `error` and does
 //                 nothing; at any other point the operation of the engine at
 //                 that point fails. This happens at `consecutive` occurrences
 //                 in a row, so that a full disk may have room again. If the
 //                 site names a step, an epoch or a save, only occurrences in
 //                 that step, epoch or save count.
 //   fsync_fails   The next sync fails with kIoError once. The bytes written to
-//                 that file are not durable, and no later sync of the file
-//                 makes them so, though each returns Ok (the kernel dropped the
-//                 dirty pages). But after a failed sync of a directory, a
-//                 later one does make the changes in it durable.
+//                 that file are not durable. No later sync of the file makes
+//                 them durable, though each returns Ok (the kernel dropped the
+//                 dirty pages). But after a failed sync of a directory, a later
+//                 one does make the changes in it durable.
 //   bit_flip      One bit at `offset` of a file at rest is flipped. At the
 //                 points of a load, this is the file opened next, and it is
 //                 damaged before it is opened. At all other points, it is the
@@ -86,8 +86,8 @@
 //                 frame. No known transport does this, but the engine's link
 //                 must drop the copy.
 //   connection_reset
-//                 All connections that the worker has break at once, at both
-//                 ends; frames in flight are lost. New ones can be made.
+//                 All connections of the worker break at once, at both ends;
+//                 frames in flight are lost. New ones can be made.
 //   gpu_error     The worker's device fails at its next call, with `error`, and
 //                 stays failed until the process ends: it does no more work,
 //                 and downloads return +0 (engine/gpu/device_api.h). A save's
@@ -113,15 +113,15 @@
 //
 // The budget: the outcomes that a run may have after its faults
 //
-// - Processes and time (crash, kill, kill_launcher, terminate_launcher,
-//   exception, hang, pause, slow, preempt, wall_clock_jump), the network
-//   (partition, asymmetric_partition, packet_loss, delay, connection_reset),
-//   power_loss, and torn_write followed by crash or power_loss, may come at any
-//   point, in any number that does not use up the run's restarts. The run
-//   recovers from a checkpoint no older than the newest acknowledged save,
-//   unless a disk that lies about syncs loses it in a power loss
-//   (harness/oracle/judge.cc). A network fault that ends before a worker is
-//   declared lost causes no restart.
+// - These faults may come at any point, in any number that does not use up the
+//   run's restarts: of processes and time (crash, kill, kill_launcher,
+//   terminate_launcher, exception, hang, pause, slow, preempt,
+//   wall_clock_jump), of the network (partition, asymmetric_partition,
+//   packet_loss, delay, connection_reset), power_loss, and torn_write followed
+//   by crash or power_loss. The run recovers from a checkpoint no older than
+//   the newest acknowledged save, unless a disk that lies about syncs loses it
+//   in a power loss (harness/oracle/judge.cc). A network fault that ends before
+//   a worker is declared lost causes no restart.
 // - duplicate changes nothing, however long it lasts, and excuses no deviation.
 // - Faults of a device (gpu_error, out_of_memory, device_hang) count as those
 //   of processes and time. The worker leaves by itself, or is detected as hung;
@@ -258,15 +258,15 @@ struct DeviceErrorInfo {
 };
 // All of them, in the order of the enum.
 std::span<const DeviceErrorInfo> AllDeviceErrors();
-// "injected: unspecified launch failure (cudaErrorLaunchFailure)".
+// Returns "injected: unspecified launch failure (cudaErrorLaunchFailure)".
 std::string DeviceErrorText(DeviceError error);
 
 // FaultSite::worker: a worker's identity (>= 0), or one of these.
 inline constexpr int kAnyWorker = -1;   // the first to reach the point
 inline constexpr int kAllWorkers = -2;  // each of them
 inline constexpr int kChief = -3;       // the worker of rank 0 at that moment
-// "any", "all", "chief", or the number: as plans, scenarios and records write
-// it.
+// Returns "any", "all", "chief" or the number, as plans, scenarios and records
+// write it.
 std::string WorkerName(int worker);
 // Returns the constant for "any", "all" or "chief"; nullopt for any other name.
 std::optional<int> FindWorkerSymbol(std::string_view name);
@@ -323,7 +323,7 @@ enum class FaultTimes : uint8_t { kOnce, kAlways };
 
 // The event that follows a torn write.
 enum class AfterTear : uint8_t { kCrash, kPowerLoss, kNothing };
-// "crash", "power_loss", "nothing".
+// Returns "crash", "power_loss" or "nothing".
 std::string_view AfterTearName(AfterTear then);
 
 // Direction of frames on a worker's connections: sent by it, or sent to it.
@@ -403,9 +403,9 @@ bool IsOfDevice(FaultKind kind);
 // Returns true iff the fault is a power loss, or a torn write followed by one.
 bool CutsPower(const Fault& fault);
 
-// Returns kInvalidArgument for the first error (a repeated id, a cycle of
-// `after`, an offset at a point that takes none …), with the fault's id, the
-// field, the expected and the found value.
+// Returns kInvalidArgument for the first error, such as a repeated id, a cycle
+// of `after`, or an offset at a point that takes none. The message names the
+// fault's id, the field, the expected and the found value.
 Status Validate(const FaultPlan& plan);
 
 // Returns why real processes cannot do this fault; empty: they can.

@@ -15,9 +15,9 @@ namespace {
 using Json = ObjectReader::Json;
 
 constexpr std::string_view kFormat = "gauntlet-plan-v3";
-// The previous format, which calls an occurrence `hit`. In that format, each
-// block is a hit at points with blocks (HasBlocks) unless the site has an
-// offset, and a kill without a latency is asynchronous.
+// The previous format. It calls an occurrence `hit`; at points with blocks
+// (HasBlocks), each block is a hit unless the site has an offset. Its kill
+// without a latency is asynchronous.
 constexpr std::string_view kFormatBefore = "gauntlet-plan-v2";
 enum class PlanFormat : uint8_t { kNow, kBefore };
 constexpr size_t kMaxBytes = size_t{16} << 20;
