@@ -140,7 +140,9 @@ void NetworkFabric::AddSilent(ListenSocket& listen_socket,
   listen_socket.silent.push_back(connection);
 }
 
-// Handles the first frame of a caller.
+// Called when a frame of a caller has arrived. If it is the first, hands the
+// connection to Accept, unless the filter answers the frame or a limit is
+// exceeded: then disconnects the caller.
 void NetworkFabric::EndSilence(Connection& connection) {
   ListenSocket& listen_socket = *connection.listen_socket;
   const auto found = std::ranges::find(listen_socket.silent, connection.id,

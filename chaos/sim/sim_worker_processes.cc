@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kFirstPort = 7000;
 constexpr int kKilledCode = 128 + kSigKill;
-// A killed process ends when it is next scheduled, or its system call ends.
+// Longest time from a kill to the end of the process: it ends when it is next
+// scheduled, or when its system call ends.
 constexpr Duration kKernelKillsWithin = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -62,8 +63,8 @@ SimWorkerProcesses::SimWorkerProcesses(Simulation& simulation, World& launcher,
 
 SimWorkerProcesses::~SimWorkerProcesses() { inbox_->came.reset(); }
 
-// Ports increase throughout the simulation, so that no generation connects to
-// listeners of an earlier one.
+// Returns addresses with new ports. Ports increase throughout the simulation,
+// so that no generation connects to listeners of an earlier one.
 Result<std::vector<std::string>> SimWorkerProcesses::ReserveAddresses(
     int count) {
   std::vector<std::string> addresses;

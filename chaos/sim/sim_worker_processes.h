@@ -44,21 +44,23 @@ class WorkerReport {
 using WorkerBody =
     std::function<int(World&, const WorkerSpec&, const WorkerReport&)>;
 
-// Returns the host of one incarnation of a worker, "w0.1": each has its own
-// network address, but uses the launcher's machine and disk.
+// Returns the host of one incarnation of a worker, "w0.1". Each incarnation has
+// its own network address. Its host is on the launcher's machine, unless
+// Simulation::PlaceHost puts it on another one.
 std::string WorkerHost(int worker, int incarnation);
 
-// The connection between the launcher and its workers.
+// Connection through which the launcher reaches its workers.
 enum class LauncherReach : uint8_t {
   // Direct: launcher and workers are on one machine.
   kLocal,
   // The network, as with Slurm or Kubernetes. Messages between a partitioned
   // host and the launcher (signals, reports, exit events) wait until the
-  // partition is healed. The launcher gives up a worker that it cannot reach
-  // for `give_up_after`: it treats the worker as dead, while the worker keeps
-  // running as a stale one. The worker is killed when the partition is healed,
-  // or `power_off_after` later. Workers do not inherit the launcher's locks. If
-  // the launcher is killed, an agent on each host kills the worker there within
+  // partition is healed. If the launcher cannot reach a worker for
+  // `give_up_after`, it gives the worker up: it treats the worker as dead,
+  // while the worker keeps running as a stale one. The worker is killed when
+  // the partition is healed, but at the latest `power_off_after` after the
+  // launcher gave it up. Workers do not inherit the launcher's locks. If the
+  // launcher is killed, an agent on each host kills the worker there within
   // `orphan_ends_within`.
   kNetwork,
 };

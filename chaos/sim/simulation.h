@@ -139,7 +139,7 @@ class Simulation {
   // processes, which begin at the virtual time now reached; disks keep their
   // contents.
   RunOutcome Run();
-  // Calls back outside of any process.
+  // Calls `callback` at that time, outside of any process.
   void At(Time time, std::function<void()> callback);
 
   // Sends SIGKILL. Does not return if it is the caller's own process.

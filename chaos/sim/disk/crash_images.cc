@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kFewNames = 24;
 constexpr size_t kNewest = 8;
-constexpr size_t kPlainFiles = 12;  // limit for all combinations
+constexpr size_t kPlainFiles = 12;  // most files for Reach::kCombined
 
 Digest Plus(const Digest& a, const Digest& b) {
   return {.high = a.high + b.high, .low = a.low + b.low};
@@ -29,8 +29,8 @@ Digest Mix(const Digest& path, const Digest& rest) {
 constexpr Digest kRootPath{.high = 1, .low = 1};
 constexpr Digest kIsDirectory{.high = 2, .low = 2};
 
-// Returns a subset of n elements: the first `prefix` of them, with the listed
-// elements inverted.
+// Returns a subset of n elements: the first `prefix` of them. For each element
+// in `turned`, the choice is inverted.
 std::vector<bool> Subset(size_t n, size_t prefix,
                          std::initializer_list<size_t> turned) {
   std::vector<bool> subset(n, false);
@@ -40,8 +40,8 @@ std::vector<bool> Subset(size_t n, size_t prefix,
 }
 
 enum class Near { kNone, kOne, kTwo };
-// Returns the empty and the full subset of n elements, and all subsets that
-// differ from one of these in at most as many elements as `near` states.
+// Returns the empty and the full subset of n elements, and all subsets near one
+// of these. `near` is the number of elements in which they may differ.
 std::set<std::vector<bool>> NearEnds(size_t n, Near near) {
   std::set<std::vector<bool>> subsets;
   for (const size_t prefix : {size_t{0}, n}) {
@@ -169,7 +169,8 @@ double CrashImages::TotalOf(const Names& names) const {
   return total;
 }
 
-// Counts the outcomes of this choice of names within the bound.
+// Sets names.reach. Counts the outcomes of this choice of names within the
+// bound, and those left out.
 void CrashImages::Count(Names& names) {
   const size_t n = names.files.size();
   double listed = 1;

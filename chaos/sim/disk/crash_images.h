@@ -1,30 +1,33 @@
 // Every disk state that a power loss can leave at this moment: enumerates the
 // outcomes of a SimDisk's pending changes instead of drawing one at random.
 //
-// An outcome is a choice of the pending changes of names that survived and, for
-// each file that is then reachable, one of its possible contents. Outcomes that
+// An outcome is a choice of the pending changes of names that survived, and of
+// one possible content for each file that is then reachable. Outcomes that
 // leave equal trees (as with a name below a removed directory, or a block torn
 // where old and new are equal) are one image. Without a bound, the images are
 // all that SimDisk::PowerLoss can leave.
 //
 // Bound. For each of these choices, all outcomes are enumerated up to a limit;
 // beyond it, only some:
-// - names: up to `names_up_to` subsets (under kExt4, prefixes), all of them;
-//   beyond that, the prefixes, prefixes with one change missing (ALICE's omit),
-//   and the subsets in which at most two changes are missing or at most two
-//   survive. If there are more than 24 changes, the one missing from a prefix
-//   is among its newest 8, and "at most two" becomes "at most one";
-// - one file: up to `contents_up_to` contents, all sizes with all outcomes of
-//   the blocks; beyond that, each size with all blocks new, with all blocks
-//   old, and with one block that differs from these, torn or whole;
-// - several files: up to `combinations_up_to` combinations for one choice of
-//   names, all of them. Beyond that, each file untouched (no pending data
-//   survived) or complete (all did), in all combinations; and one file with any
-//   of its contents, with the others all untouched or all complete. If there
-//   are more than 12 files, at most one differs from the others. If not all
-//   choices of names are enumerated, files differ from each other only if a
-//   prefix of the names survives, and contents other than untouched and
-//   complete are listed only if this prefix lacks at most the newest 8 names.
+// - names: under kExt4, all prefixes. Under the other profiles, all subsets if
+//   there are at most `names_up_to`. If there are more: the prefixes, prefixes
+//   with one change missing (ALICE's omit), and the subsets in which at most
+//   two changes are missing or at most two survive. If there are more than 24
+//   changes, the one missing from a prefix is among its newest 8, and "at most
+//   two" becomes "at most one";
+// - one file: if there are at most `contents_up_to` contents, all sizes with
+//   all outcomes of the blocks. If there are more: each size with all blocks
+//   new, with all blocks old, and with one block that differs from these, torn
+//   or whole;
+// - several files, for one choice of names: all combinations of their contents,
+//   if there are at most `combinations_up_to` and no choice of names was left
+//   out. If not: each file untouched (no pending data survived) or complete
+//   (all did), in all combinations; and one file with any of its contents, with
+//   the others all untouched or all complete. With more than 12 files, or if
+//   choices of names were left out, at most one file then differs from the
+//   others, and only if a prefix of the names survives. If choices of names
+//   were left out, contents other than untouched and complete are listed only
+//   if this prefix lacks at most the newest 8 names.
 //
 // left_out() counts the outcomes left out. This is an upper bound for the
 // number of images left out.
@@ -60,17 +63,19 @@ struct FileOutcomes {
     uint64_t size = 0;
     std::vector<uint64_t> blocks;  // outcomes of the dirty blocks within `size`
   };
-  // First: nothing pending survived; second: everything did. All are different.
+  // First: nothing pending survived. Second, if it is another content:
+  // everything survived. All are different.
   std::vector<Outcome> list;
-  double total = 0;  // without the bound; list.size() if list is complete
+  double total = 0;  // number without the bound; list.size() if all are listed
   Digest look;       // digest over all digests in the list
 };
 
 // State of a file's data when its change of name reached the disk.
 enum class FileData : uint8_t { kPending, kFlushed };
 
-// Outcomes of files that did not change between two crash points. For one disk
-// only.
+// Outcomes of files, by inode number, each with the Inode::version that it
+// belongs to. So they are computed again only for a file that changed between
+// two crash points. For one disk only.
 using FileOutcomesCache =
     std::map<std::tuple<uint64_t, FileData>,
              std::pair<uint64_t, std::shared_ptr<const FileOutcomes>>>;

@@ -1,7 +1,6 @@
 // A disk state after a power loss, as cheap as possible: images share file
-// contents, and each has its own directories. Recovery runs on a Storage over
-// it, whose operations take effect immediately and need neither scheduler nor
-// time.
+// contents, and each has its own directories. Recovery runs on ImageStorage;
+// its operations take effect immediately and need neither scheduler nor time.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_DISK_IMAGE_H_
 #define GAUNTLET_CHAOS_SIM_DISK_DISK_IMAGE_H_
 

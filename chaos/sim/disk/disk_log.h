@@ -1,10 +1,10 @@
 // The micro-operations of a run on a disk: a power loss may occur between any
 // two.
 //
-// A write is one operation for each 4-KiB block that it touches, which also
-// changes the size if it extends the file. Every other micro-operation is a
-// whole operation of the program, so names are never half changed. Constraints
-// on the order in which they become durable:
+// A write is one micro-operation for each 4-KiB block that it touches; each
+// also changes the size if it extends the file. Every other micro-operation is
+// a whole operation of the program, so names are never half changed.
+// Constraints on the order in which changes become durable:
 //
 // - A sync precedes all later operations: the changes that it makes durable are
 //   on the disk after every later power loss. The profile defines these changes
@@ -52,7 +52,7 @@ struct MicroOp {
   MicroOpKind kind = MicroOpKind::kCreate;
   Time time{};          // of the operation
   uint64_t inode = 0;   // number of the file or directory
-  std::string path;     // kWrite, kEmpty, kSync: the path that created the file
+  std::string path;     // kWrite, kEmpty, kSync: path at the file's creation
   std::string to;       // kRename
   uint64_t offset = 0;  // kWrite
   std::string data;     // kWrite

@@ -6,7 +6,7 @@
 //                independently, appended data as a prefix; a file truncated and
 //                written again is the old one, or a prefix of the new one
 //   weak         everything that POSIX permits
-//   lying-fsync  as weak, and a sync takes effect only several syncs later
+//   lying-fsync  as weak, but a sync takes effect only several syncs later
 //   shared       a file server, with a cache in each host
 #ifndef GAUNTLET_CHAOS_SIM_DISK_DURABILITY_PROFILE_H_
 #define GAUNTLET_CHAOS_SIM_DISK_DURABILITY_PROFILE_H_

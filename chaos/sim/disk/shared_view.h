@@ -23,9 +23,9 @@
 //   running with their cached data.
 //
 // Not modelled: a cached name that still leads to a file after another host
-// renamed or removed it (here the name is missing immediately), silly renames
-// (a removed file that is open stays readable, as on a local disk),
-// delegations, byte-range locks.
+// renamed or removed it (here the name is missing immediately); silly renames
+// (a removed file that is open stays readable, as on a local disk);
+// delegations; byte-range locks.
 #ifndef GAUNTLET_CHAOS_SIM_DISK_SHARED_VIEW_H_
 #define GAUNTLET_CHAOS_SIM_DISK_SHARED_VIEW_H_
 
@@ -44,7 +44,7 @@
 namespace gauntlet {
 
 struct SharedViewOptions {
-  // Named acdirmin in Linux.
+  // Time for which a host reuses a listing; acdirmin in Linux.
   Duration listings_stale_for = std::chrono::seconds(30);
   // Chooses the pieces that the host sends early; null: none.
   ChoiceSource write_back;
@@ -56,7 +56,8 @@ class SharedView {
   SharedView(SimDisk& server, SharedViewOptions options)
       : server_(server), options_(std::move(options)) {}
 
-  // As in engine/world/storage.h. Each opened file is closed exactly once.
+  // As in engine/world/storage.h. The caller closes each opened file exactly
+  // once.
   Result<std::shared_ptr<Inode>> Open(std::string_view path, OpenMode mode,
                                       Time now);
   Result<std::vector<DirectoryEntry>> List(std::string_view path, Time now);

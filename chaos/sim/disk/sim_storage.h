@@ -45,7 +45,7 @@ class SimStorage final : public Storage {
   Result<uint64_t> FreeBytes(const std::string& path) override;
   Status RenameToNew(const std::string& from, const std::string& to) override;
 
-  // Shares every lock held by the other process.
+  // Takes a share of every lock that `parent` holds.
   void InheritLocks(const SimStorage& parent);
   // Called when the process has ended: gives up its share of all locks.
   void ReleaseLocks();

@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// A duration, uniform between the two.
+// A range of durations. Draw returns one of them, uniformly distributed.
 struct LatencyRange {
   Duration min{};
   Duration max{};

@@ -43,8 +43,8 @@ class WaitList {
   std::vector<Fiber*> fibers_;  // in the order in which they are woken
 };
 
-// Description of a wait for a deadlock report: "receives from" "w0:70 (#3)".
-// Both texts outlive the wait.
+// Describes a wait, for the report of Scheduler::Run: "receives from" "w0:70
+// (#3)". Both texts outlive the wait.
 struct WaitReason {
   const char* verb = "waits";
   const std::string* what = nullptr;
@@ -52,7 +52,7 @@ struct WaitReason {
 
 enum class WaitResult : uint8_t { kWoken, kDeadline };
 
-// State of a task that outlives the task, for tasks that join it.
+// State of a task. It outlives the task, for other tasks that join it.
 struct TaskState {
   std::string name;
   bool done = false;
@@ -75,7 +75,7 @@ struct FiberGroup {
   std::vector<Fiber*> parked;  // runnable, but the group is stopped
 };
 
-// A callback at a given time, outside of any fiber.
+// A callback that the scheduler calls at a given time, outside of any fiber.
 class Action {
  public:
   virtual ~Action() = default;
@@ -196,7 +196,8 @@ class Scheduler {
   Fiber* current_ = nullptr;
   std::optional<RunEnd> end_;  // end of the current run, once decided
   std::vector<Fiber*> runnable_;
-  // Timers and actions that are due at one time run in order of insertion.
+  // Due timers fire before due actions; both in order of time, then of
+  // insertion.
   std::multimap<Time, Fiber*> timers_;
   std::multimap<Time, DueAction> actions_;
   std::vector<FiberGroup*> groups_;  // with fibers, in order of appearance
