@@ -34,9 +34,9 @@ enum class KillScope : uint8_t {
 
 // Selects an operation by pattern and number. Matching operations of all
 // processes are counted in order, from 1. An operation counts only if it
-// succeeds, is a crash point and has a call of its own (not `implied`). So if
-// the program does the same as in a recording, the n-th operation of the
-// recording is the n-th here.
+// succeeds, is a crash point (IsCrashPoint) and has a call of its own (not
+// `implied`). So if the program does the same as in a recording, the n-th
+// operation of the recording is the n-th here.
 struct OperationPattern {
   // Pattern of fnmatch(3) for the path below the watched directory; * matches
   // "/" too. A rename or link matches by either of its names.

@@ -10,8 +10,8 @@ namespace {
 // Length of a sleep after which a rank counts as waiting, in nanoseconds. A
 // message in flight would wake its receiver sooner.
 constexpr int64_t kAsleepFor = 20'000'000;
-// A rank that is awake but touches no watched file for this long counts as
-// polling.
+// A rank that is awake counts as polling if it has touched no watched file for
+// kAwakeLimit or, if it polled before, for kKnownPollerLimit. Nanoseconds.
 constexpr int64_t kAwakeLimit = 1'000'000'000;
 constexpr int64_t kKnownPollerLimit = 100'000'000;
 // A rank that used at most this CPU time, in nanoseconds, between two calls of

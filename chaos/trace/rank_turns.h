@@ -2,9 +2,10 @@
 // lowest rank goes first, so that the order of operations is the same in each
 // run.
 //
-// A rank has its turn when every lower rank waits: all of its threads have
-// slept and used no CPU time for a while, as in a barrier or a collective. A
-// rank that polls never sleeps; after a time limit it counts as waiting.
+// A rank has its turn when every lower rank waits. A rank waits if all of its
+// threads have slept for a while and used almost no CPU time, as in a barrier
+// or a collective. A rank that polls never sleeps; it counts as waiting once it
+// has touched no watched file for a longer time.
 #ifndef GAUNTLET_CHAOS_TRACE_RANK_TURNS_H_
 #define GAUNTLET_CHAOS_TRACE_RANK_TURNS_H_
 

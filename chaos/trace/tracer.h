@@ -44,8 +44,8 @@ struct TraceOptions {
 
 // An injection that took place.
 struct InjectedFault {
-  size_t injection = 0;     // index among the options'
-  FileOperation operation;  // its target, as known before the call
+  size_t injection = 0;     // index in TraceOptions::injections
+  FileOperation operation;  // at which it took place
 };
 
 struct TraceOutcome {

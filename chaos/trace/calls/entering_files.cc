@@ -16,7 +16,8 @@ std::optional<struct stat> StatusOfName(const std::string& path) {
   return status;
 }
 
-// Returns the names in ascending order; empty if it is not a directory.
+// Returns the names in a directory, in ascending order; empty if the path is
+// not a directory.
 std::vector<std::string> NamesIn(const std::string& directory) {
   std::vector<std::string> names;
   for (const auto& entry : EntriesOf(directory))

@@ -2,10 +2,11 @@
 //
 // A call has two halves. Begin, while the thread is stopped before the call,
 // returns what the call is about to do; End, after the call, adds what it did
-// to the log. The offset of a write is the descriptor's position after the call
-// minus its result, so it is right for descriptors that share a position and
-// for O_APPEND. The bytes of a write are read from the file after the call, as
-// the buffer may have changed by then (man 2 of each call).
+// to the log. The offset of a write is the descriptor's position after the
+// call, minus the call's result. This is right even for O_APPEND, and for
+// descriptors that share a position. The bytes of a write are read from the
+// file after the call, as the buffer may have changed by then (man 2 of each
+// call).
 #ifndef GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 #define GAUNTLET_CHAOS_TRACE_CALLS_FILE_CALLS_H_
 
@@ -85,8 +86,9 @@ class FileCalls {
   bool IsElsewhere(Caller caller, const SystemCall& call) const;
   // Returns nullopt if the call does not concern a watched file. Not called
   // while an ordered call is between its Begin and End. If Begin returns a
-  // call, the most that it has added to the log is a file that came from
-  // elsewhere. So it may be called again for the same call.
+  // call, it has added to the log at most files that came from elsewhere, and
+  // changed bytes of a mapped file. A second Begin does not add them again, so
+  // it may be called twice for the same call.
   std::optional<FileCall> Begin(Caller caller, const SystemCall& call);
   // Called when the thread is stopped after its call, which returned `result`.
   void End(Caller caller, FileCall& call, int64_t result);
@@ -99,10 +101,11 @@ class FileCalls {
   // mapped files concerned if they have changed. Returns the call if it is a
   // sync, else nullopt.
   std::optional<FileCall> BeginUnmap(Caller caller, const SystemCall& call);
-  // Called before the memory of the process is released.
+  // Called before the memory of the process is released: adds the bytes of its
+  // mapped files that have changed.
   void EndMappings(Caller caller);
-  // Called before the process ends: EndMappings, and adds the closes of its
-  // descriptors.
+  // Called before the process ends: calls EndMappings, and adds the closes of
+  // its descriptors that are open for writing.
   void EndProcess(Caller caller);
 
  private:
@@ -176,7 +179,7 @@ class FileCalls {
   // not_recorded_calls.cc
   Descriptor ObjectOf(Caller caller, const SystemCall& call) const;
   void NoteSocket(Caller caller, const SystemCall& call);
-  // Called if the call makes a device, FIFO or socket at the name.
+  // Adds a note that the call makes a device, FIFO or socket at the name.
   void NoteSpecialFile(std::string_view call, const FileName& name);
 
   // entering_files.cc

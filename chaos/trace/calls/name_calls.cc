@@ -364,8 +364,9 @@ void FileCalls::EndRename(FileCall& call) {
     ForgetNameless(*call.to.status);
   }
   if (op.kind == OperationKind::kEnter) {
-    // A file that enters replaces another one atomically. Before a directory or
-    // link that enters, records the removal of the old entry.
+    // A file that enters replaces the old entry in the same operation. For a
+    // directory or link that enters, records the removal of the old entry
+    // first.
     if (call.to.status && !S_ISREG(call.from.status->st_mode)) {
       op.kind = IsDirectory(call.to.status) ? OperationKind::kRemoveDirectory
                                             : OperationKind::kUnlink;

@@ -27,14 +27,14 @@ constexpr std::string_view kRequests =
 constexpr std::string_view kSpecialFiles =
     "devices, FIFOs and sockets are not recorded: crash states lack them";
 
-// Arguments that name the file.
+// The arguments of a call that name the file that it changes.
 enum class Object : uint8_t {
-  kDescriptor,    // the first one
-  kPath,          // the first one; links are followed
-  kLink,          // the first one; links are not followed
-  kPathAt,        // a directory and a path: the first two
-  kSecondPath,    // the second one
-  kSecondPathAt,  // a directory and a path: the third and fourth
+  kDescriptor,    // the first: a descriptor
+  kPath,          // the first: a path; links are followed
+  kLink,          // the first: a path; links are not followed
+  kPathAt,        // the first two: a directory and a path
+  kSecondPath,    // the second: a path
+  kSecondPathAt,  // the third and fourth: a directory and a path
 };
 
 struct NotRecordedCall {

@@ -65,7 +65,8 @@ class WatchedFiles {
   WatchedPlace LocateFollowing(std::string path, const std::string& root);
 
   // Finds a file by its status and the kernel's name for it (text of
-  // /proc/PID/fd/N). Returns nullopt if the file is outside.
+  // /proc/PID/fd/N). Returns nullopt if the file is outside of the watched
+  // directories.
   std::optional<WatchedFile> Find(const struct stat& status,
                                   const std::string& text);
   // Finds the file, directory or link that is open by O_PATH.

@@ -98,10 +98,11 @@ inline constexpr int32_t kUnknownRank = -1;
 
 struct FileOperation {
   OperationKind kind = OperationKind::kCreate;
-  // True if the operation is not the direct effect of a system call, but the
-  // sync of a write to a descriptor with O_SYNC, a write with the bytes of a
-  // mapping, or part of a file's arrival from elsewhere. Injections do not
-  // count such operations.
+  // True if the operation is not the direct effect of a system call. It is then
+  // the sync of a write to a descriptor with O_SYNC, a write with the bytes of
+  // a mapping, part of a file's arrival from elsewhere, or a close by
+  // close_range or at the end of a process. Injections do not count such
+  // operations.
   bool implied = false;
   // True for a kWrite that contains the bytes of the whole file, with all
   // changes through a shared mapping so far. The states of the file between two

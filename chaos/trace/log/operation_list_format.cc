@@ -70,7 +70,8 @@ class Decoder {
     text = Take(size);
   }
 
-  // Bounded by the remaining text: each item takes at least a byte.
+  // Returns the next number of items. Rejects one that exceeds the length of
+  // the remaining text, as each item takes at least a byte.
   uint64_t Count() {
     uint64_t count = 0;
     (*this)(count);

@@ -28,10 +28,10 @@ inline constexpr ByteRange kWholeFile = {0, UINT64_MAX};
 
 class PendingBytes {
  public:
-  // Notes operation `index` of the log, which wrote [offset, offset + length)
-  // of `file`. `reader` is open for reading; it is duplicated. Returns false if
-  // the bytes must be copied now: no descriptor is left, or the file may also
-  // change without ordered calls (NeverWaits).
+  // Notes a write, to copy its bytes later. `index` is its index in the log.
+  // `reader` is a descriptor of the file, open for reading; it is duplicated.
+  // Returns false if the bytes must be copied now: no descriptor is left, or
+  // the file may also change without ordered calls (NeverWaits).
   bool Add(size_t index, const FileOperation& operation, int reader);
   // From now on writes to the file are not deferred.
   void NeverWaits(uint64_t file) { never_waits_.insert(file); }

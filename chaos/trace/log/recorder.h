@@ -44,7 +44,8 @@ class Recorder {
   // Adds the write of `operation.length` bytes of a file that is open as
   // `reader`. The bytes may be copied later (pending_bytes.h).
   void AddWrite(FileOperation operation, int reader);
-  // Called before a call that may change these bytes of the file.
+  // Called before a call that may change these bytes of the file: copies the
+  // deferred writes that overlap them.
   void BeforeChange(uint64_t file, const ByteRange& range);
   bool HasPending(uint64_t file) const { return pending_.Has(file); }
   // Called if the file may change through a mapping, or by overlapping calls:

@@ -213,7 +213,7 @@ std::vector<FileIdentity> FilesMappedIn(pid_t process, uint64_t from,
     const size_t line_end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, line_end - at);
     at = line_end + 1;
-    // 7f0c4000-7f0c5000 rw-s 00000000 fd:01 4711  /a/path
+    // A line: 7f0c4000-7f0c5000 rw-s 00000000 fd:01 4711 /a/path
     uint64_t begin = 0;
     uint64_t end = 0;
     std::array<char, 5> permissions = {};

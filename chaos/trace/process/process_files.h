@@ -17,11 +17,11 @@
 
 namespace gauntlet {
 
-// Returns "/proc/TID/fd/N". Opening it opens the same file with a new
-// description.
+// Returns "/proc/TID/fd/N". Opening this path opens the same file, with a new
+// file description.
 std::string DescriptorPath(pid_t thread, int descriptor);
 
-// Returns the open descriptors in ascending order; empty if they are hidden.
+// Returns the open descriptors in ascending order; empty if /proc hides them.
 std::vector<int> DescriptorsOf(pid_t thread);
 
 struct DescriptorInfo {
