@@ -30,8 +30,9 @@ struct TrainCommand {
   // workers is the size of the cluster, or 1 without a cluster.
   std::optional<int> workers;
   std::optional<int> replicas;
-  ClusterFlags cluster;   // used if `workers` is nullopt
-  bool insecure = false;  // the same; if true, no token is required
+  ClusterFlags cluster;  // used if `workers` is nullopt
+  // Used if `workers` is nullopt. True: no token is required.
+  bool insecure = false;
   std::optional<Duration> rendezvous_timeout;
   RequeueCodes requeue;
   std::string events_directory;  // empty: no event files

@@ -73,9 +73,9 @@ class WorkerTraceWriter {
   virtual ~WorkerTraceWriter() = default;
   // Receives the events of the worker.
   virtual EventLog& events() = 0;
-  // Writes the trace next to those of the other workers. Only prints errors: an
-  // exit code for them would make the cluster's launcher restart a worker whose
-  // training is complete.
+  // Writes the trace next to those of the other workers. If that fails, only
+  // prints the error. With an exit code for it, the cluster's launcher would
+  // restart a worker whose training is complete.
   virtual void Write(const TrainCommand& command, const WorkerSpec& place,
                      Console& console) const = 0;
 };

@@ -115,7 +115,7 @@ Result<StoreReport> Inspect(World& world, const std::string& directory,
   return InspectStore(world, directory, depth);
 }
 
-// kInvalidArgument: the path is a checkpoint directory instead of one
+// Returns kInvalidArgument if the path is a checkpoint directory instead of one
 // checkpoint.
 Status CheckIsNoStore(World& world, const std::string& path) {
   const auto entries = world.storage.List(path);
@@ -227,7 +227,7 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
 
 namespace {
 
-// kNotFound: nothing exists at the path, not even a link.
+// Returns kNotFound if nothing exists at the path, not even a link.
 Status CheckIsThere(World& world, const std::string& path) {
   const Status listed = world.storage.List(path).status();
   std::error_code ignored;
@@ -269,7 +269,8 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
       return report.name != path.name;
     });
     if (reports.empty()) {
-      // A link with the name of a checkpoint is not a checkpoint.
+      // A link with a checkpoint's name has no report. `start` then is the
+      // error that it causes.
       return FailCheckpointCommand(
           console, "verify",
           store->obstacle_name == path.name

@@ -14,8 +14,9 @@
 
 namespace gauntlet {
 
-// Returns a line for each checkpoint, oldest first: name, "good", "bad" or "not
-// verified", lineage, size and age, or why it is bad.
+// Returns a line for each checkpoint, oldest first. It has the name, "good",
+// "bad" or "not verified", and the lineage. Then follow epochs, size, age and
+// state digest or, for a bad checkpoint, the reason.
 std::string RenderReports(const std::vector<CheckpointReport>& reports,
                           const TerminalStyle& style);
 // Returns the reports as a JSON array.
@@ -23,11 +24,11 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports);
 
 // Each function returns the exit code.
 //
-// ls and verify also print what a run would do if it were started here now. If
-// such a run would be refused, they still list the checkpoints, and return 7 if
-// no checkpoint can be loaded, else 2. Both return 2 if the directory does not
-// exist. verify also returns 1 if a checkpoint of the current lineage is bad,
-// and 7 if no checkpoint is good.
+// ls and verify also print how a run would begin if it were started in the
+// directory now. If the run would be refused, they still list the checkpoints,
+// and return 7 if no checkpoint can be loaded, else 2. Both return 2 if the
+// directory does not exist. verify also returns 1 if a checkpoint of the
+// current lineage is bad, and 7 if no checkpoint is good.
 //
 // diff returns 0 if both checkpoints are equal, 1 if they differ, 2 if one does
 // not exist, 7 if one is damaged.

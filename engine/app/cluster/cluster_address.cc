@@ -98,7 +98,7 @@ class Chooser {
 
   // Returns kInvalidArgument if the name in `address` resolves to a loopback
   // address, `own`, and other hosts may need to reach this worker. On some
-  // hosts the host's own name resolves so.
+  // hosts, the host's own name resolves to such an address.
   Status CheckReached(const std::string& own,
                       const std::string& address) const {
     const std::string name(HostOf(address));

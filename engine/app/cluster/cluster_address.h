@@ -21,15 +21,15 @@ struct ReachableWorker {
   std::optional<ReservedPort> port;
 };
 
-// A worker listens only at its own address in the cluster's list. If the list
-// has no address for it, the worker takes a free port of the local address on
-// the route to the chief. --listen (ResolvedCluster::listen) replaces the host
-// in both cases.
+// Chooses both addresses. The worker listens only at its own address in the
+// cluster's list. If the list has no address for the worker, the worker takes a
+// free port of the local address on the route to the chief. In both cases,
+// --listen (ResolvedCluster::listen) replaces the host.
 //
 // kInvalidArgument, with the remedy (--listen): the address belongs to another
 // machine, such as a load balancer; or its name resolves to loopback here while
-// workers may be on several hosts. Retries names that do not resolve yet until
-// the deadline (kDeadlineExceeded).
+// workers may be on several hosts. If a name does not resolve yet, retries
+// until the deadline (kDeadlineExceeded).
 Result<ReachableWorker> MakeReachable(const ResolvedCluster& cluster,
                                       const Host& host, Clock& clock,
                                       Time deadline);

@@ -1,4 +1,4 @@
-// Authentication of a cluster's workers: source of the job token, and
+// Security between a cluster's workers: the source of the job token, and the
 // encryption of connections.
 #ifndef GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_TRUST_H_
 #define GAUNTLET_ENGINE_APP_CLUSTER_CLUSTER_TRUST_H_
@@ -24,7 +24,8 @@ enum class TokenSource : uint8_t {
   kInsecure,             // --insecure: anybody may join
 };
 
-// kInvalidArgument: --insecure together with a token.
+// Returns the source of the job's token. kInvalidArgument: --insecure is given,
+// and the environment has a token.
 Result<TokenSource> TokenSourceOf(const Environment& environment,
                                   const TrainCommand& command);
 
@@ -37,11 +38,12 @@ struct TokenSearch {
   const Environment& environment;
   const TrainCommand& command;
   Time deadline;  // end of the wait for the chief's token file
-  std::function<void(std::string_view)> say;  // prints a line before that wait
+  // Prints a line before the wait.
+  std::function<void(std::string_view)> say;
 };
 
-// Sets the job's token in the worker's place. If the token file is missing, the
-// chief creates it, and the other workers wait for it until the deadline
+// Sets the job's token in `place`. If the token file is missing, the chief
+// creates it, and the other workers wait for it until the deadline
 // (kDeadlineExceeded). REQUIRES: the chief holds the lock on the checkpoint
 // directory. kInvalidArgument: the token is malformed, or there is none and the
 // worker would listen beyond loopback.

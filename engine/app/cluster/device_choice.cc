@@ -8,7 +8,7 @@
 namespace gauntlet {
 namespace {
 
-// kInvalidArgument: the device does not support --math.
+// Returns kInvalidArgument if the device does not support --math.
 Status CheckMath(const KernelOptions& options) {
   const DeviceKind device = options.device;
   const bool has_them =

@@ -15,8 +15,8 @@ namespace gauntlet {
 // device does not support --math.
 Status ResolveDevice(KernelOptions& options, Console& console);
 
-// kInvalidArgument: NCCL was requested, and `workers_here` workers on this
-// machine cannot use it. REQUIRES: ResolveDevice succeeded.
+// Returns kInvalidArgument if NCCL was requested, but the `workers_here`
+// workers on this machine cannot use it. REQUIRES: ResolveDevice succeeded.
 Status CheckCollective(const TrainOptions& options, int workers_here);
 
 // Returns the device of a worker; workers are assigned to the machine's devices

@@ -1,5 +1,5 @@
-// The options on the number of workers and on the reaction to the loss of a
-// worker.
+// The options on the minimum number of workers, on a restart after the loss of
+// a worker, and on the time that a start may take.
 #ifndef GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
 #define GAUNTLET_ENGINE_APP_CLUSTER_MEMBERSHIP_FLAGS_H_
 
@@ -12,7 +12,7 @@ namespace gauntlet {
 // Adds --min-workers, --restart and --start-timeout.
 void AddMembershipFlags(Flags& flags, LauncherOptions& launcher);
 
-// kInvalidArgument: the numbers of workers contradict each other.
+// Returns kInvalidArgument if --min-workers exceeds the number of workers.
 Status CheckMembership(const LauncherOptions& launcher);
 
 }  // namespace gauntlet

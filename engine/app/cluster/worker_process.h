@@ -40,8 +40,8 @@ Status CheckIsWorker(const ClusterPlace& place);
 // start, with the error.
 Status RunRealWorker(RealWorld& real, const WorkerRun& run);
 
-// Returns the exit code of a process whose worker could not start because of an
-// error with this code.
+// Returns the exit code of a process whose worker could not start, by the code
+// of the error.
 WorkerExit ExitForStart(Code code);
 
 }  // namespace gauntlet

@@ -134,8 +134,9 @@ class RendezvousWatch {
   const std::unique_ptr<Task> task_;
 };
 
-// Returns the command with the cluster's number of workers and its default
-// values. kInvalidArgument: an option does not apply to a worker of a cluster.
+// Returns the command with the cluster's number of workers. Values that are not
+// set get the defaults for a cluster. kInvalidArgument: an option does not
+// apply to a worker of a cluster.
 Result<TrainCommand> Adapt(const TrainCommand& requested,
                            const ResolvedCluster& cluster) {
   TrainCommand command = requested;

@@ -37,9 +37,9 @@ struct EvaluatorRun {
   std::string_view command;  // for messages
 };
 
-// Prints evaluations to the console and writes their curves to a folder of its
-// own. Event files in the folder of the training run would make readers discard
-// points that training wrote.
+// Prints evaluations to the console, and writes their curves to a separate
+// folder. In the folder of the training run, these event files would make
+// readers discard points that training wrote.
 class EvaluationPrinter final : public EvaluationReporter {
  public:
   EvaluationPrinter(World& world, const EvaluatorRun& run, Console& console)

@@ -24,7 +24,8 @@ std::string EvaluationToJson(const Evaluation& evaluation);
 // notice.
 int RunEvaluate(const EvaluateCommand& command, World& world, Console& console);
 
-// Runs RunEvaluate with signal handlers in the real world of this process.
+// Calls RunEvaluate in the real world of this process, with signal handlers
+// installed.
 int EvaluateLocally(const EvaluateCommand& command, Console& console);
 
 // Runs this process as the evaluator of the cluster that trains `command`,

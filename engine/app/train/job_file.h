@@ -28,7 +28,7 @@ inline constexpr uint64_t kTrainKeepEveryHours = 10'000;
 struct JobFile {
   TrainOptions train;
   LauncherOptions launcher;
-  // Each of these is nullopt if neither the file nor an override sets it.
+  // These three are nullopt if neither the file nor an override sets them.
   std::optional<int> workers;
   std::optional<int> replicas;
   std::optional<uint64_t> epochs;

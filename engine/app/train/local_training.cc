@@ -78,8 +78,8 @@ Status CheckData(Storage& storage, const DataSpec& data) {
   return Annotate(listed, "the job's data");
 }
 
-// Returns the workers' options, with the digest of the start weights: a worker
-// that finds other weights, because the file was changed meanwhile, fails.
+// Returns the workers' options, with the digest of the start weights. A worker
+// that then finds other weights fails: the file was changed meanwhile.
 Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   if (options.start.weights.empty()) return options;
   ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));

@@ -14,7 +14,8 @@ namespace gauntlet {
 int TrainOnThisMachine(const TrainCommand& command, const TrainHooks& hooks,
                        Console& console);
 
-// As TrainOnThisMachine, with the TrainOptions in the command's options file.
+// Calls TrainOnThisMachine with the options of training and of the launcher
+// from the command's options file.
 int RunLaunch(const LaunchCommand& command, const TrainHooks& hooks,
               Console& console);
 

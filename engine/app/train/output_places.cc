@@ -18,7 +18,7 @@
 namespace gauntlet {
 namespace {
 
-// Creates one level only, so that a typo does not create a tree.
+// Creates one level only, so that a mistyped path does not create several.
 Status MakePlace(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
   const Status made = storage.MakeDirectory(directory);
@@ -30,9 +30,9 @@ bool IsOfStore(const DirectoryEntry& entry) {
          entry.name == kStateFileName || entry.name == kLockFileName;
 }
 
-// Returns true iff the entry may exist in a directory in which no user works:
-// it is hidden, or holds recovered files of the file system, or is the output
-// of a program.
+// Returns true iff the entry may exist in a directory without a user's files:
+// it is hidden, or is the file system's folder for recovered files, or has the
+// name of a program's output.
 bool IsIncidental(const DirectoryEntry& entry) {
   const std::string_view name = entry.name;
   const bool is_output = name.ends_with(".log") || name.ends_with(".out") ||

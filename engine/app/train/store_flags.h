@@ -9,13 +9,12 @@
 
 namespace gauntlet {
 
-// Name of the first option that requires --ckpt among the given ones; "": none
-// of the given options requires it.
+// Name of the first given option that requires --ckpt; "" if there is none.
 struct FirstStoreFlag {
   std::string name;
 };
 
-// The flags write to `checkpoint` when they are parsed.
+// When they are parsed, the flags write to `checkpoint` and `first`.
 void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
                    FirstStoreFlag& first);
 

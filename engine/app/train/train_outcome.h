@@ -25,9 +25,9 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome);
 // outcome.end.result.
 std::string TrainOutcomeToText(const TrainOutcome& outcome);
 
-// Returns "step 10 is saved in ckpt; the same command resumes there" if a
-// notice or --stop-at-step stopped the run, or that no checkpoint is saved if
-// there is no checkpoint directory; else "".
+// If a notice or --stop-at-step stopped the run, returns "step 10 is saved in
+// ckpt; the same command resumes there" or, without a checkpoint directory,
+// that no checkpoint is saved. Otherwise returns "".
 std::string ResumeText(const TrainOutcome& outcome,
                        const TrainOptions& options);
 
@@ -36,8 +36,8 @@ std::string ResumeText(const TrainOutcome& outcome,
 std::string BeyondHorizonText(const TrainOutcome& outcome,
                               const TrainOptions& options);
 
-// Returns the reason of the end with advice, for a person: the ways to start
-// from scratch if training was refused because no checkpoint is valid.
+// Returns the reason of the end, for a person. If training was refused because
+// no checkpoint is valid, adds the ways to start from scratch.
 std::string ReasonWithAdvice(const LaunchEnd& end);
 
 // Prints the outcome, if there is one, in the given format: the result on

@@ -40,9 +40,10 @@ class TrainProgress final : public LaunchObserver {
   TrainProgress(const Clock& clock, const TrainCommand& command,
                 std::ostream& out, const TerminalStyle& style);
 
-  // Shows progress at most ten times a second on a terminal; otherwise every
-  // ten seconds, and after each epoch whose report has no `line`. Always writes
-  // the report's `line`.
+  // Always writes the report's `line`, if it has one. On a terminal, also shows
+  // progress, at most ten times a second. Elsewhere, prints progress every ten
+  // seconds and after each epoch, except for a report with both `line` and
+  // `loss`.
   void Progress(const WorkerProgress& progress) override;
   void Restarting(int restart, const std::string& reason,
                   Duration pause) override;
