@@ -253,8 +253,8 @@ Status Flags::Parser::UnexpectedArgument(const std::string& argument) const {
                                      Quoted(argument), unknown_advice));
 }
 
-// Checks all values with the rules for paths, as any value may be a path or may
-// end in one.
+// Checks all values with the rules for paths, as any value may be a path or
+// become part of one.
 Status Flags::Parser::CheckTexts() const {
   for (const CLI::Option* option : app.get_options()) {
     const bool is_positional = option->get_positional();

@@ -1,11 +1,12 @@
 // Parses the options of one command. Error messages state what was expected.
 //
 // CLI11 splits the arguments, matches options with their values and calls the
-// readers. Flags adds one-line errors that state expected and found,
-// suggestions for mistyped names, old names and other tools' names with notes,
-// help pages for single groups, and rules for texts and paths. CLI11's
-// validators (CLI::Range, CLI::IsMember) are not used, as their errors have
-// another form. Its types and exceptions stay inside flags.cc.
+// readers. Flags adds one-line errors that state what was expected and what was
+// found, and suggestions for mistyped names. It accepts old names and other
+// tools' names, with a note. It also adds help pages for single groups, and
+// rules for texts and paths. CLI11's validators (CLI::Range, CLI::IsMember) are
+// not used, as their errors have another form. Its types and exceptions stay
+// inside flags.cc.
 #ifndef GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
 #define GAUNTLET_ENGINE_CLI_FLAGS_FLAGS_H_
 
@@ -103,12 +104,12 @@ class Flags {
   bool HasOption(std::string_view name) const;
   const FlagSynonym* FindSynonym(std::string_view name) const;
   void Note(std::string note) const;
-  // Returns the argument to parse instead of `argument`: our own name instead
-  // of a deprecated name or a synonym; any other argument unchanged; nullopt
-  // for an argument that is dropped, as it has no effect. Adds a note if the
-  // argument is replaced or dropped. `value` is the next argument, or "" if
-  // that is an option. kInvalidArgument: the synonym is refused, or the dropped
-  // argument has a value.
+  // Returns the argument to parse instead of `argument`. Replaces an old name
+  // or a synonym by our own name, and adds a note. For a synonym that is
+  // dropped (SynonymUse::kDropped), adds a note and returns nullopt. Returns
+  // any other argument unchanged. `value` is the next argument, or "" if that
+  // is an option. kInvalidArgument: the synonym is refused, or it is dropped
+  // but has a value.
   Result<std::optional<std::string>> WithOwnName(const std::string& argument,
                                                  std::string_view value) const;
   Result<std::vector<std::string>> WithOwnNames(
@@ -123,8 +124,9 @@ class Flags {
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names);
 
-// Returns "; did you mean planted-bugs?" for a part of a name, of three
-// characters or more ("bugs"); "" if no name contains it.
+// Returns "; did you mean planted-bugs?" for "bugs": the first name that
+// contains `part`. Returns "" if there is none, or if `part` is shorter than
+// three characters.
 std::string DidYouMeanNameWith(std::string_view part,
                                const std::vector<std::string>& names);
 

@@ -52,8 +52,8 @@ class OutputWriter {
   // Waits within the timeouts until all text is written. Returns the first
   // error of a write; kDeadlineExceeded if some text is still unwritten.
   Status Flush(const FlushTimeouts& timeouts);
-  // As Flush above, but waits without a limit until `must_end` returns true;
-  // only then the timeouts begin. Calls `must_end` ten times a second.
+  // Like the Flush above, but waits without a limit until `must_end` returns
+  // true; only then the timeouts begin. Calls `must_end` ten times a second.
   Status Flush(const FlushTimeouts& timeouts,
                const std::function<bool()>& must_end);
 
