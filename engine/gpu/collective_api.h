@@ -35,11 +35,12 @@ struct CommunicatorPlace {
   CommunicatorId id;
   int rank = 0;
   int size = 1;
-  CollectiveLinks* links = nullptr;  // if needs_links; outlives it
+  // Used if CollectiveApi::needs_links; must outlive the communicator.
+  CollectiveLinks* links = nullptr;
 };
 
 // Sends to the next rank and receives from the previous one at the same time.
-// If a count is 0, nothing is sent, or received.
+// If send_count is 0, sends nothing; if receive_count is 0, receives nothing.
 struct ArrayExchange {
   const float* to_next = nullptr;
   size_t send_count = 0;
@@ -82,8 +83,8 @@ struct CollectiveApi {
   // Sends the root's values to all other ranks.
   void (*broadcast)(Communicator*, float* values, size_t count, int root);
   // Ends the communicator even if requests are unfinished; there is no other
-  // way to end it. The device continues with later operations. Other ranks may
-  // or may not detect it.
+  // way to end it. The device continues with later operations. Other ranks do
+  // not always detect the end.
   void (*abort)(Communicator*);
 };
 

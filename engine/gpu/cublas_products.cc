@@ -12,7 +12,7 @@ namespace {
 // A matrix as cuBLAS reads it. cuBLAS reads memory by columns, so it reads a
 // matrix that is stored by rows as its transpose.
 struct Stored {
-  CublasApi::Operation operation;  // turns it into the matrix's transpose
+  CublasApi::Operation operation;  // gives the transpose of our matrix
   size_t leading;
 };
 

@@ -1,5 +1,5 @@
-// Products by cuBLAS: a reference for the speed of our own products. Their bits
-// do not follow the numerics contract.
+// Products by cuBLAS: a reference for the speed of our own products. The bits
+// of cuBLAS's results do not follow the numerics contract.
 //
 // The library is opened at run time. This file declares only the C functions
 // that are used, with the constants of cublas_api.h.
@@ -30,8 +30,8 @@ constexpr int CublasModeOf(LibraryProducts products) {
   return products == LibraryProducts::kFloat32 ? kDefault : kTensorFloat32;
 }
 
-// Returns false and the reason if no known version is found, or a name is
-// missing.
+// Opens the library and fills in `api`. Returns false and the reason if no
+// known version is found, or if it lacks a function.
 bool OpenCublas(CublasApi* api, DeviceText* why);
 
 // Computes the product without its bias. Returns the library's error code, or

@@ -10,8 +10,8 @@
 // Returns the table of devices; null if the caller was built for another ABI.
 extern "C" const gauntlet::gpu::DeviceApi* gauntlet_cuda_device(uint32_t abi);
 
-// As above, for collectives. The library does not have this function if it was
-// built without NCCL's header.
+// Returns the table of collectives; null if the caller was built for another
+// ABI. The library lacks this function if it was built without NCCL's header.
 extern "C" const gauntlet::gpu::CollectiveApi* gauntlet_cuda_collective(
     uint32_t abi);
 

@@ -36,8 +36,8 @@ class CudaLauncher {
                                               node.sharedMemBytes, stream_));
   }
 
-  // If a graph cannot be built, the device has not failed, so CUDA's error is
-  // cleared.
+  // Returns null if the graph cannot be built. This is not a failure of the
+  // device, so CUDA's error is cleared.
   Graph* Build(const KernelLaunch* launches, size_t count) {
     if (!failure_.none()) return nullptr;
     auto* const graph = static_cast<Graph*>(std::calloc(1, sizeof(Graph)));

@@ -149,8 +149,8 @@ struct Device {
     }
   }
 
-  // If memory cannot be pinned, the device has not failed, so CUDA's error is
-  // cleared.
+  // Clears CUDA's error if the memory cannot be pinned: this is not a failure
+  // of the device.
   void Pin(void* memory, size_t bytes) {
     if (bytes < kLeastPinnedBytes || !Use()) return;
     void* const place = std::malloc(sizeof(PinnedPiece));

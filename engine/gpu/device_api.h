@@ -92,9 +92,9 @@ struct DeviceApi {
 
   // Returns memory aligned to 256 bytes; null if there is not enough.
   void* (*allocate)(Device*, size_t bytes);
-  // Like `allocate`, for memory that the caller can do without: if too little
-  // memory would remain for operations, returns null, and the device has not
-  // failed.
+  // Like `allocate`, for memory that the caller can do without. Returns null if
+  // too little memory would remain for operations. Unlike a null from
+  // `allocate`, this does not mean that the device has failed.
   void* (*allocate_if_room)(Device*, size_t bytes);
   void (*release)(Device*, void*);
   // Pins memory of the host until `unpin`, so that copies run at full speed.

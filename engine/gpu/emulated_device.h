@@ -13,8 +13,8 @@ namespace gauntlet::gpu {
 // Table with one emulated device, which is always available.
 const DeviceApi& EmulatedDevice();
 
-// Memory for the device's arrays. Tests pass memory that is inaccessible
-// between two operations, to detect any other access to it.
+// Memory for the device's arrays. Tests pass memory that is accessible only
+// during an operation, to detect any other access.
 struct EmulatedMemory {
   void* context = nullptr;
   void* (*allocate)(void* context, size_t bytes) = nullptr;  // null: none left
@@ -26,13 +26,13 @@ EmulatedMemory HostMemoryOfDevice();
 
 struct EmulatedOptions {
   EmulatedMemory memory = HostMemoryOfDevice();
-  // Determines how products are split into blocks; 132 is the number of an
-  // H100.
+  // Number of multiprocessors, as in an H100. It determines how products are
+  // split into blocks.
   unsigned multiprocessors = 132;
   RunOrder order = RunOrder::kForward;
 };
 // Like EmulatedDevice().open(0, …), for tests. The objects that the options
-// point to outlive the device.
+// point to must outlive the device.
 Device* OpenEmulated(const EmulatedOptions& options);
 
 }  // namespace gauntlet::gpu

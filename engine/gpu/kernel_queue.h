@@ -117,8 +117,8 @@ class KernelQueue {
     KernelLaunch* launches = nullptr;  // with the values that the graph has
     size_t count = 0;
     typename Backend::Graph* graph = nullptr;
-    bool without_graph = false;  // the backend cannot build or change a graph
-                                 // of it
+    bool without_graph = false;  // the backend cannot build or change its
+                                 // graph
     uint64_t used = 0;
   };
 

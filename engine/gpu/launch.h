@@ -83,10 +83,10 @@ struct alignas(16) Vector {
   float lane[4];
 };
 
-// Copies into shared memory that a thread starts now and waits for later. After
-// Wait, the thread itself may read the copied values; the other threads may
-// read them in the next phase. The host copies only in Wait, so that tests
-// detect a missing Wait.
+// Asynchronous copies into shared memory. A thread starts them with Bring, and
+// waits for them with Wait. After Wait, the thread itself may read the copied
+// values; the other threads may read them in the next phase. On the host, Wait
+// makes the copies, so that tests detect a missing Wait.
 class LateCopies {
  public:
   // Copies one float if `floats` is 1; stores +0 if `floats` is 0.

@@ -127,7 +127,7 @@ class Operations {
   // Maximum number of floats in the scratch memory for one product's chunk
   // sums.
   static constexpr size_t kScratchFloats = size_t{1} << 25;
-  static constexpr size_t kMostChunks = 65535;  // blocks along z
+  static constexpr size_t kMostChunks = 65535;  // limit on blocks along z
 
   static bool Wide(const float* data, size_t stride) {
     return reinterpret_cast<uintptr_t>(data) % sizeof(Vector) == 0 &&

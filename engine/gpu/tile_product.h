@@ -53,9 +53,9 @@ struct TileOutput {
   size_t ldc;
   const float* bias;  // or null
   bool wide;          // c and ldc are aligned for stores of four elements
-  // 0: each block processes all chunks. Otherwise each block along z processes
-  // one chunk, and this is the distance between the sums of two chunks, in
-  // floats.
+  // 0: each block processes all chunks. Otherwise, each block along z processes
+  // one chunk; the value is then the distance in floats between the sums of two
+  // chunks.
   size_t chunk_stride;
 };
 
