@@ -26,7 +26,8 @@ constexpr size_t kElementWork = 16;
 // Number of places (positions of the kernel) whose patches together fit into
 // the L1 and L2 caches. It equals the chunk of a sum over places.
 constexpr size_t kPlacesAtOnce = numerics::kChunk;
-// Maximum number of floats for the chunk sums of a kernel gradient.
+// Number of floats for the chunk sums of a kernel gradient. One chunk per
+// thread is stored even if that needs more.
 constexpr size_t kChunkSums = size_t{1} << 16;
 
 bool MachineHas(Isa isa) {
@@ -184,8 +185,9 @@ class CpuKernels final : public Kernels {
   }
 
   // Computes a product for each chunk of the sum, so that threads can compute
-  // different chunks. Then adds the chunks' results in order. Handles at a time
-  // as many chunks as memory allows.
+  // different chunks. Then adds the chunks' results in order. Processes as many
+  // chunks at a time as fit into kChunkSums floats, but at least one per
+  // thread.
   void ConvolutionKernelGradient(const numerics::ConvolutionShape& shape,
                                  std::span<const float> x,
                                  std::span<const float> dy,
@@ -429,7 +431,8 @@ class CpuKernels final : public Kernels {
     }
   }
 
-  // sums[c - chunks.begin] = the kernel gradient's terms of chunk c.
+  // Stores the sums of the kernel gradient's terms, one for each chunk c, at
+  // place c - chunks.begin of `sums`.
   void SumChunks(const numerics::ConvolutionShape& shape,
                  std::span<const float> x, std::span<const float> dy,
                  const Range& chunks, float* sums) const {

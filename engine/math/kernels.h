@@ -122,11 +122,11 @@ inline constexpr size_t kMaxShortDigestFloats =
     kMaxShortDigestBytes / sizeof(float);
 
 // Arguments that are arrays, even short ones, must be in memory(); returned
-// values are in host memory. Safe from one task at a time (it may own threads).
-// Cheap to create with one thread. The same array may be an operation's input
-// and output, except in MatMul. Arrays that overlap otherwise are an error, and
-// so are sizes that do not match (CHECK). Sizes may be 0 and pointers
-// unaligned.
+// values are in host memory. Not safe for use by two tasks at once, as it may
+// own threads. Cheap to create with one thread. The same array may be an
+// operation's input and output, except in MatMul. Arrays that overlap otherwise
+// are an error, and so are sizes that do not match (CHECK). Sizes may be 0 and
+// pointers unaligned.
 class Kernels {
  public:
   // Creates kernels on the CPU. kInvalidArgument: threads is outside
@@ -198,8 +198,8 @@ class Kernels {
   virtual void SubtractMeans(std::span<const float> x,
                              std::span<const float> means,
                              std::span<float> y) const = 0;
-  // In: next[j] is the sum over `rows` rows. Out: next[j] is the moving mean
-  // that follows means[j] (numerics::MovingMean).
+  // Before the call, next[j] is a sum over `rows` rows. After it, next[j] is
+  // the moving mean that follows means[j] (numerics::MovingMean).
   virtual void MovingMeans(float momentum, uint64_t rows,
                            std::span<const float> means,
                            std::span<float> next) const = 0;

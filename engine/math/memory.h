@@ -38,19 +38,21 @@ class Memory {
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
   // Copies to host memory. Waits for all earlier operations.
   virtual void Download(void* to, const void* from, size_t bytes) = 0;
-  // Copies to host memory, asynchronously, the value that `from` has after all
-  // earlier operations. Until AwaitFetch later operations must not change
-  // `from`, and `to` must not be read. Faster if `to` is pinned. Only one fetch
-  // may be in progress.
+  // Starts an asynchronous copy to host memory, with the values that `from` has
+  // after all earlier operations. Until AwaitFetch has returned, later
+  // operations must not change `from`, and `to` must not be read. Faster if
+  // `to` is pinned. Only one fetch may be in progress.
   virtual void Fetch(void* to, const void* from, size_t bytes) = 0;
-  // Waits until the fetch is complete; from any task. kIoError: it failed.
+  // Waits until the fetch is complete. Safe from any task. kIoError: the fetch
+  // failed.
   virtual Status AwaitFetch() = 0;
   // Both arrays are in this memory, and disjoint.
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual void Clear(void* to, size_t bytes) = 0;  // zero bytes
 };
 
-// Returns the process's own memory. One object for all: it has no state.
+// Returns the process's own memory. Always returns the same object, which has
+// no state.
 Memory& HostMemory();
 
 // An array in a Memory, reused. Growing discards its contents.
@@ -139,7 +141,7 @@ constexpr size_t RoundUpToCacheLine(size_t floats) {
   return (floats + kLineFloats - 1) / kLineFloats * kLineFloats;
 }
 
-// Returns the host's values where operations on `memory` can read them:
+// Makes the host's `values` readable for operations on `memory`. Returns
 // `values` itself, or a copy in `place`. Changes to the copy are not copied
 // back.
 template <typename T>
@@ -151,9 +153,9 @@ std::span<T> CopyIn(Memory& memory, std::span<T> values,
   return place.span();
 }
 
-// Returns where operations on `memory` can write values for the host: `values`
-// itself if `memory` is the host's, else `place`. DownloadInto then copies them
-// from `place` to the host.
+// Returns an array to which operations on `memory` can write values for the
+// host: `values` itself if `memory` is the host's, else `place`. DownloadInto
+// then copies them from `place` to the host.
 template <typename T>
 std::span<T> OutputIn(Memory& memory, std::span<T> values,
                       MemoryArray<T>& place) {
