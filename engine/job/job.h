@@ -80,8 +80,8 @@ enum class ClipKind : uint8_t { kNone, kValue, kNorm, kGlobalNorm };
 
 // Clips the gradient of all replicas before the update. kValue: each element is
 // limited to [-limit, limit]. kNorm: each tensor whose Euclidean norm is larger
-// than `limit` is scaled down to this norm. kGlobalNorm: the same for all
-// tensors together.
+// than `limit` is scaled down to the norm `limit`. kGlobalNorm: all tensors are
+// scaled by one factor, so that their common norm is at most `limit`.
 struct ClipSpec {
   ClipKind kind = ClipKind::kNone;
   float limit = 1.0f;
@@ -109,7 +109,7 @@ enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 struct DataSpec {
   DataKind kind = DataKind::kDigits;
   std::string path;               // directory of the files; unused by kDigits
-  std::string validation_path;    // of the validation files; empty: `path`
+  std::string validation_path;    // directory for validation; empty: `path`
   int classes = 10;               // kNpy: every label is below this number
   int samples = 4096;             // kDigits: for training
   int validation_samples = 1024;  // kDigits: for validation
@@ -161,9 +161,9 @@ struct JobSpec {
   // initialized again in every attempt, so the results depend on this list.
   // Empty: checkpoints contain all parameters.
   std::vector<std::string> saved;
-  // Options that the state of the program's callbacks depends on, by callback
-  // and option: {"early_stopping": {"monitor": "val_loss"}}. Empty: no callback
-  // keeps state.
+  // Options of the program's callbacks on which their state depends, by
+  // callback and option: {"early_stopping": {"monitor": "val_loss"}}. Empty: no
+  // callback keeps state.
   std::map<std::string, std::map<std::string, std::string>> callbacks;
 };
 
@@ -203,9 +203,10 @@ Digest JobDigest(std::string_view job_json);
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 
-// Returns true iff the stored job records no callbacks and is otherwise equal:
-// an older version wrote it, or no callback kept state at that time. The
-// checkpoint's tensors then show if it has the state of the callbacks used now.
+// Returns true iff the jobs differ only in callbacks, and the stored one
+// records none. Either an older version wrote it, or no callback kept state at
+// that time. The checkpoint's tensors then show if it has the state of the
+// callbacks used now.
 bool DiffersOnlyInUnrecordedCallbacks(std::string_view stored_json,
                                       std::string_view present_json);
 

@@ -25,7 +25,7 @@ struct LayerKindInfo {
   std::span<const LayerField> fields;
 };
 
-// In the order of LayerKind.
+// Returns all kinds, in the order of LayerKind.
 std::span<const LayerKindInfo> AllLayerKinds();
 const LayerKindInfo& InfoOf(LayerKind kind);
 

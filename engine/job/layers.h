@@ -9,7 +9,7 @@ namespace gauntlet::layers {
 
 inline LayerSpec Flatten() { return {.kind = LayerKind::kFlatten}; }
 
-// `units` outputs, with a bias.
+// Fully connected layer with `units` outputs and a bias.
 inline LayerSpec Dense(int units) {
   return {.kind = LayerKind::kDense, .units = units};
 }
@@ -22,7 +22,8 @@ inline LayerSpec Conv2D(int filters, int kernel) {
 
 inline LayerSpec Relu() { return {.kind = LayerKind::kRelu}; }
 
-// x * Phi(x), with Phi of the standard normal distribution: numerics::Gelu.
+// Computes x * Phi(x), where Phi is the distribution function of the standard
+// normal distribution (numerics::Gelu).
 inline LayerSpec Gelu() { return {.kind = LayerKind::kGelu}; }
 
 // In training, sets the share `rate` of the values, in [0, 1), to zero, and

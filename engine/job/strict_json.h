@@ -25,8 +25,8 @@ using Json = nlohmann::ordered_json;
 Result<Json> ParseStrictJson(std::string_view text, std::string_view what);
 
 // Reads the fields of one object, one by one. If a field is missing or invalid,
-// its reader returns a placeholder that the reader would accept. Finish returns
-// the first error.
+// the function that reads it returns a valid placeholder, such as `low`. Finish
+// returns the first error.
 class JsonFields {
  public:
   // `path` is the dotted path of the object ("optimizer"), "" for the whole
