@@ -46,7 +46,8 @@ class Layer {
   // Returns the layer's parameters; most layers have none. Offsets count from
   // the first of them.
   virtual std::vector<ParameterInfo> parameters() const { return {}; }
-  // State that each replica keeps for itself, initially +0; offsets as above.
+  // Returns the state that each replica keeps for itself, initially +0. Offsets
+  // count from the start of this state.
   virtual std::vector<ParameterInfo> replica_state() const { return {}; }
   virtual void Initialize(uint64_t /*rng_key*/,
                           std::span<float> /*parameters*/) const {}

@@ -51,7 +51,7 @@ struct ReplicaBatch {
   // the sample in the global batch.
   uint64_t rng_key = 0;
   uint64_t step = 0;
-  uint64_t first_global_row = 0;  // of the first of these samples
+  uint64_t first_global_row = 0;  // first sample's row in the global batch
   // The replica's own state, which it keeps from step to step. `state` is the
   // state before the step, `next_state` has room for the state after it. Each
   // has replica_state_size() floats. An evaluation gets one state for all
@@ -121,8 +121,8 @@ class Model {
 // Describes the values of a trained model in one flat array: its parameters,
 // then its replica_state(), one for all replicas.
 std::vector<ParameterInfo> TrainedValues(const Model& model);
-// ValueCount returns the number of these values, InitialValues the initial
-// ones: +0 for the replicas' state.
+// ValueCount returns the number of these values. InitialValues returns the
+// initial ones; those of the replicas' state are +0.
 size_t ValueCount(const Model& model);
 std::vector<float> InitialValues(const Model& model, uint64_t rng_key);
 

@@ -47,7 +47,8 @@ class Optimizer {
   virtual void Apply(uint64_t update, std::span<const float> gradients,
                      UpdatedArray parameters,
                      const OptimizerArrays& state) const = 0;
-  // As above, in place; the kernels' memory must be the host's.
+  // Like the function above, but in place. REQUIRES: the kernels' memory is the
+  // host's.
   void Apply(uint64_t update, std::span<const float> gradients,
              std::span<float> parameters, OptimizerState& state) const;
 };
