@@ -31,14 +31,14 @@ struct LogEvent {
   uint64_t generation = 0;
   uint64_t step = 0;
   uint64_t epoch = 0;
-  uint64_t position = 0;  // samples of the epoch that were taken
+  uint64_t position = 0;  // number of samples taken in the epoch
   Phase phase = Phase::kInEpoch;
   int64_t count = 0;
   uint32_t loss_bits = 0;  // bits of the float32 loss
   std::optional<Digest> digest;
   std::string path;
   std::string detail;
-  std::vector<uint32_t> samples;  // dataset rows that this worker used
+  std::vector<uint32_t> samples;  // numbers of the samples this worker used
   std::optional<int> about;       // a rank, or a worker
   int incarnation = 0;            // incarnation of worker `about`
   Reason reason = Reason::kNone;

@@ -95,7 +95,7 @@ enum class EventKind : uint8_t {
   // Events of a simulated machine. In a real run workers emit kFrameLate.
   kProcessEnded,  // as kExited
   // path: the host; detail: the disk's profile; count: 1 if only that host
-  // loses power; then about, incarnation: its worker
+  // loses power. If so, about, incarnation: the host's worker
   kPowerCut,
   kFrameLate,  // a frame of a worker is late; detail: the fault, if any;
                // limit: the delay

@@ -131,8 +131,8 @@ struct PointInfo {
   PointNeeds needs = PointNeeds::kNothing;
   // The storage operation that follows; kNone: none, or several.
   StorageOperation next = StorageOperation::kNone;
-  // True if a stale chief that continues from here changes the store, then or
-  // soon.
+  // True if a stale chief that continues from here changes the store,
+  // immediately or soon.
   bool is_critical_when_stale = false;
 };
 
@@ -147,9 +147,9 @@ std::optional<Point> FindPoint(std::string_view name);
 bool IsOfSave(Point point);
 
 // Returns true iff the chief reaches the point while it writes the state file
-// or retires old checkpoints after a save.
-// Training may continue meanwhile, also if the save is synchronous. At
-// ckpt.end, which all workers reach, this holds only for the chief.
+// or retires old checkpoints after a save. Training may continue meanwhile,
+// even if the save is synchronous. For ckpt.end, which all workers reach, the
+// result holds only on the chief.
 bool IsTailOfSave(Point point);
 
 // Context of an occurrence. For points of HitRate::kEachBlock, which occur once

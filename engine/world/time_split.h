@@ -24,10 +24,10 @@ enum class TimePart : uint8_t {
   kSave,   // training waited for saves
   kOther,  // reports, events, callbacks
   // Parts of a save.
-  kFetch,   // state from the device
-  kDigest,  // of the state, and of the bytes written; also part of a start
+  kFetch,   // copy of the state from the device
+  kDigest,  // digests of the state and of written bytes; also in a start
   kPrepare,
-  kCopy,  // into the buffer that an async save writes from
+  kCopy,  // copy into the buffer that an async save writes from
   kWait,  // wait for a task of the save
   kWrite,
   kSync,
@@ -38,10 +38,10 @@ enum class TimePart : uint8_t {
   // Parts of a start.
   kBuild,     // data, model, store, arrays of the training step
   kJoin,      // wait until all workers have arrived
-  kClaim,     // of a generation, with verification of the chosen checkpoint
-  kLoad,      // of a checkpoint
-  kTransfer,  // of a state from another worker's memory
-  kAgree,     // on the state to start from
+  kClaim,     // claim of a generation; verification of the checkpoint
+  kLoad,      // load of a checkpoint
+  kTransfer,  // transfer of a state from another worker's memory
+  kAgree,     // agreement on the state to start from
 };
 inline constexpr size_t kTimeParts = static_cast<size_t>(TimePart::kAgree) + 1;
 
@@ -68,16 +68,16 @@ class TimeSplit {
 
   // Assigns the time since the last call of Lap or Skip to this part.
   void Lap(TimePart part) { took_[static_cast<size_t>(part)] += SinceMark(); }
-  // Counts the time since the last call of Lap or Skip in no part, as something
-  // that is not measured ran then.
+  // Ignores the time since the last call of Lap or Skip: something ran then
+  // that is not measured.
   void Skip() { static_cast<void>(SinceMark()); }
   // Discards the measured times and starts again now.
   void Restart() {
     Skip();
     took_.fill(Duration::zero());
   }
-  // Returns the parts that took time since the last call, in the order of the
-  // enum.
+  // Returns the parts that took time since the last call of Take, in the order
+  // of the enum.
   std::vector<PartTime> Take();
 
  private:
