@@ -9,8 +9,9 @@
 
 namespace gauntlet {
 
-// Up to this length XXH3 uses different functions (xxHash's doc/xxhash_spec.md,
-// "XXH3 Algorithm Details (for small inputs)" and "(for medium inputs)").
+// XXH3 digests inputs of up to this length, in bytes, by other functions than
+// longer ones (xxHash's doc/xxhash_spec.md, "XXH3 Algorithm Details (for small
+// inputs)" and "(for medium inputs)").
 inline constexpr size_t kMaxShortDigestBytes = 240;
 
 // Returns XXH3-128 of little-endian float32, in which any NaN counts as

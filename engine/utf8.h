@@ -16,8 +16,8 @@ bool IsUtf8(std::string_view text);
 // character.
 std::string_view TruncateUtf8(std::string_view text, size_t max_bytes);
 
-// Returns the text with each control character, line separator and mark of the
-// direction of writing replaced by \xNN for each of its bytes. If the text is
+// Returns the text with \xNN in place of each byte of a control character, a
+// line separator or a mark that changes the writing direction. If the text is
 // not UTF-8, each byte beyond ASCII is replaced as well.
 std::string EscapeBytes(std::string_view text);
 

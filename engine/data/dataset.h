@@ -37,8 +37,9 @@ struct Dataset {
   size_t features_per_sample() const { return shape().floats(); }
 };
 
-// Returns a Dataset without samples, with shape, classes and divided_by, if the
-// kind of data determines them; nullopt if the files determine them.
+// If the kind of data determines shape, classes and divided_by, returns a
+// Dataset that has these but no samples. If only the files determine them,
+// returns nullopt.
 std::optional<Dataset> DatasetWithoutFiles(const DataSpec& spec);
 
 struct DataSplit {

@@ -110,9 +110,9 @@ GAUNTLET_NUMERIC float Tanh(float x) {
 }
 
 // Computes erf of |x| and then sets the sign, so that erf(-0) is -0. Below
-// 0.875 a polynomial of the square, for the tail of erf(x) / x; from there on
-// 1 - exp(-p), where the polynomial p stands for -ln(1 - erf(x)). Beyond 4 the
-// result is 1.
+// 0.875, uses a polynomial of the square for the tail of erf(x) / x. From there
+// on, uses 1 - exp(-p), where the polynomial p stands for -ln(1 - erf(x)).
+// Beyond 4 the result is 1.
 GAUNTLET_NUMERIC float Erf(float x) {
   const float a = FloatOf(BitsOf(x) & 0x7fffffffu);
   const float z = x * x;
@@ -135,9 +135,9 @@ GAUNTLET_NUMERIC float Erf(float x) {
   return FloatOf(BitsOf(a < 0.875f ? low : high) | sign);
 }
 
-// cos(pi x) for x in [0, 1]. Folds the argument into [0, 1/4]; the differences
-// are of floats within a factor of two, and so exact. Then a polynomial in the
-// square, for the cosine or, near 1/2, for the sine.
+// cos(pi x) for x in [0, 1]. Folds the argument into [0, 1/4] by subtractions.
+// They are exact, as their two floats are within a factor of two. Then uses a
+// polynomial in the square, for the cosine or, near 1/2, for the sine.
 GAUNTLET_NUMERIC float CosPi(float x) {
   const bool above = x > 0.5f;
   const float a = above ? 1.0f - x : x;

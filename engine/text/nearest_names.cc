@@ -86,7 +86,8 @@ size_t MaxEdits(std::string_view mistyped, std::string_view name) {
   if (rest.size() < mistyped.size()) {
     return std::max<size_t>(1, rest.size() / 3);
   }
-  // "tyni" is near "tiny", whose letters it has; "nope" is another word than
+  // In a name of four letters, a second edit is allowed only if the names have
+  // three letters in common: "tyni" is near "tiny", but "nope" is not near
   // "name".
   if (mistyped.size() == kHalfEditedLength &&
       SharedLetters(mistyped, std::string(name)) + 1 < mistyped.size()) {

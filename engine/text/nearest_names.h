@@ -9,9 +9,9 @@
 namespace gauntlet {
 
 // Returns the name that a mistyped one most likely stands for; "" if none is
-// near. Near names are at an edit distance of about a third of the mistyped
-// name's length. Leading dashes, and leading dotted parts that both names
-// share, do not count as length.
+// near. A name is near if its edit distance is at most about a third of the
+// mistyped name's length. Leading dashes, and leading dotted parts that both
+// names share, do not count as length.
 std::string NearestName(std::string_view mistyped,
                         const std::vector<std::string>& names);
 // Returns all names that are as near as that of NearestName, at most three.
