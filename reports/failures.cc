@@ -105,7 +105,7 @@ const InvariantReport* NamedViolation(const Verdict& verdict) {
 }
 
 std::string ViolationText(const InvariantReport& report) {
-  // A finding of kNoHang lists the waiting tasks, so returns a text of its own.
+  // A finding of kNoHang lists the waiting tasks. This text replaces the list.
   if (report.invariant == InvariantName(Invariant::kNoHang)) {
     return "the run did not end by itself in time";
   }

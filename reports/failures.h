@@ -27,8 +27,8 @@ std::vector<const CaseResult*> CasesToExplain(const RunResult& result);
 // did not meet the expectations of its scenario.
 bool FailedOnlyExpectations(const CaseResult& one);
 
-// Returns the report whose check is the first name in the reason of the
-// verdict; null if the reason names no check.
+// Returns the report of the check that the verdict's reason names first; null
+// if the reason names no check.
 const InvariantReport* NamedViolation(const Verdict& verdict);
 // Returns the first sentence of a violation, with ShortDigests. REQUIRES: the
 // report has one.
@@ -39,11 +39,11 @@ std::string ViolationText(const InvariantReport& report);
 // scenario.
 bool ExpectsViolations(const CaseResult& one);
 
-// Returns the reason of the verdict. After a single try, replaces the first
-// name of a check or expectation by its text: "store: the manifest is torn;
-// also saves". If a check has the same name as an expectation, the text begins
-// with "expectation": "expectation restarts: expected exactly 1, found 2; also
-// saves".
+// Returns the reason of the verdict. If the case was tried only once, the text
+// of the first check or expectation replaces its name: "store: the manifest is
+// torn; also saves". If a check has the same name as an expectation, the text
+// begins with "expectation": "expectation restarts: expected exactly 1, found
+// 2; also saves".
 std::string WholeReasonText(const CaseResult& one);
 // As WholeReasonText, but a long text of a check or an expectation is cut, so
 // that it fits on the line of a case.

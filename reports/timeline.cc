@@ -22,7 +22,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns true iff events of the kind occur in undisturbed training.
+// Returns true iff RoutineEvents::kFolded folds or leaves out events of the
+// kind. Most of these kinds occur in undisturbed training.
 bool IsRoutine(RecordKind kind) {
   switch (kind) {
     case RecordKind::kStep:
@@ -512,7 +513,7 @@ class TimelineBuilder {
   std::map<int, uint64_t> reached_;  // last step, by worker
   std::map<int, OpenRange> open_;    // folded events since the newest row
   bool any_is_named_ = false;        // in open_
-  int64_t open_since_ns_ = 0;        // first event that is named, else first
+  int64_t open_since_ns_ = 0;  // of the first named event, else of the first
   int64_t open_until_ns_ = 0;
   std::vector<TimelineRow> rows_;
   std::optional<RecordKind> newest_kind_;  // nullopt: folded events

@@ -51,12 +51,12 @@ struct TimelineCell {
   int worker = 0;
   int incarnation = 1;
   std::string kind;  // the event's name in records; "routine": several, folded
-  uint64_t first_step = 0;  // the least one
-  uint64_t last_step = 0;   // the greatest one
+  uint64_t first_step = 0;  // smallest step of the events
+  uint64_t last_step = 0;   // largest step of the events
   size_t events = 1;
   std::string text;
-  // Number of the row with the event's cause; of repeated events, the cause of
-  // the first one. 0: none.
+  // Number of the row with the event's cause; 0: none. For repeated events, the
+  // first event's cause counts.
   size_t cause = 0;
 };
 
@@ -81,7 +81,7 @@ struct TimelineRow {
 struct Timeline {
   std::string title;         // the case, its world and set-up
   std::vector<int> columns;  // emitters, ascending
-  size_t events = 0;         // before the filter: CountEvents
+  size_t events = 0;         // number before the filter (CountEvents)
   std::vector<TimelineRow> rows;
   std::vector<std::string> ends;  // how the run and its launchers ended
 };

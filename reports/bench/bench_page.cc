@@ -216,7 +216,8 @@ std::string RecoveriesText(const CheckpointResult& result) {
          Counted(most, "trial");
 }
 
-// Returns the name of the configuration. `names_interval`: adds its interval.
+// Returns the name of the configuration. `names_interval`: the name includes
+// the interval between saves.
 std::string RecoveryName(const CheckpointConfig& config, bool names_interval) {
   return fmt::format(
       "{} {}, {}{}", ModeName(config.mode), ByteText(config.state_bytes),

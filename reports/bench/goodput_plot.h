@@ -9,8 +9,8 @@
 namespace gauntlet {
 
 // Returns a <figure>: the goodput against the interval, as the curve of
-// ExpectedGoodput and as the measured point. `curve` is the curve's name; both
-// texts are plain.
+// ExpectedGoodput and as the measured point. `curve` is the curve's name.
+// `title` and `curve` are plain text.
 std::string RenderGoodputPlot(const MeasuredGoodput& goodput, std::string title,
                               std::string curve);
 

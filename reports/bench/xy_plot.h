@@ -12,7 +12,7 @@ namespace gauntlet {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  double low = 0;  // to `high`: interval around y; not drawn if empty
+  double low = 0;  // [low, high]: interval around y; not drawn if empty
   double high = 0;
 };
 

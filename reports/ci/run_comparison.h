@@ -17,9 +17,9 @@ struct ComparedCase {
 };
 
 // Cases match if their names and worlds are equal. A case fails if its verdict
-// is FAIL or INCONCLUSIVE; a flaky case has the verdict that its run gave it.
-// The cases of each list are in the order of `after`, those of `removed` in the
-// order of `before`.
+// is FAIL or INCONCLUSIVE; a flaky case counts by its verdict alone. The cases
+// of each list are in the order of `after`, those of `removed` in the order of
+// `before`.
 struct RunComparison {
   const RunResult& before;
   const RunResult& after;

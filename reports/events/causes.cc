@@ -103,17 +103,22 @@ class CauseFinder {
            MayBeDueToAFile(last.reason);
   }
 
-  // Returns the failed load, or else the damage, because of which the chief
-  // refuses the worker. The worker exits with the chief's reason.
+  // Returns the cause of the chief's refusal: the newest failed load of another
+  // worker, else the newest damage to a file. The damage counts only if a file
+  // can be the cause of the worker's exit, which has the chief's reason.
   Place CauseOfRefusal(const EventPlace& loss) const {
     const Place bad_load = OfOthers(bad_loads_, WorkerOf(loss));
     if (bad_load || !MayExitDueToAFile(loss)) return bad_load;
     return OfAll(damaged_);
   }
 
-  // Returns the most likely cause of a loss: the reason of a refusal, else a
-  // fault that ended another process, else any other fault since the last
-  // restart, else a process that exited or that cannot load a checkpoint.
+  // Returns the most likely cause of a loss: the first of these that exists.
+  // Faults before the last restart of their worker do not count.
+  //   - the cause of a refusal
+  //   - the newest fault that ended another process
+  //   - the newest fault of another worker
+  //   - the newest fault of this worker
+  //   - the newest failed load or exit of another worker
   Place CauseOfLoss(const EventPlace& loss) const {
     const int worker = WorkerOf(loss);
     if (Event(loss).reason == RecordReason::kRefused) {
@@ -246,9 +251,9 @@ class CauseFinder {
     }
   }
 
-  // Returns the fault that sent a preemption notice to the worker, if its grace
-  // period was over when the worker was killed. Such a fault kills the worker
-  // at the end of the period.
+  // Returns the fault that sent a preemption notice to the worker, if the
+  // fault's grace period was over when the worker was killed. Such a fault
+  // kills the worker at the end of the period.
   Place NoticeThatKills(const RecordEvent& exit) const {
     const Place notice =
         OfWorker(grants_, exit.about.value_or(kLauncherWorker));
@@ -273,8 +278,8 @@ class CauseFinder {
         return Later(Later(OfWorker(exits_, about), OfWorker(faults_, about)),
                      OfWorker(kills_, about));
       case RecordKind::kAttemptEnds:
-        // A result has no cause: the newest exit or loss may be one of an
-        // earlier attempt.
+        // The end of an attempt with a result has no cause: the newest exit or
+        // loss may belong to an earlier attempt.
         if (event.reason == RecordReason::kResult) return {};
         return Later(OfWorker(exited_, about),
                      OfWorker(losses_, kLauncherWorker));

@@ -19,8 +19,8 @@ struct EventPlace {
   auto operator<=>(const EventPlace&) const = default;
 };
 
-// Returns the record with each launcher added to the workers as a process of
-// kLauncherWorker. The functions below find launchers only there.
+// Returns a copy of the record in which each launcher is also an incarnation,
+// of worker kLauncherWorker. The functions below find launchers only there.
 Record WithLaunchers(const Record& record);
 
 // REQUIRES: `place` is the position of an event of the record.

@@ -14,8 +14,8 @@ namespace gauntlet {
 namespace {
 
 // Ends by worker and incarnation, as reported by the machine, or else by a
-// launcher. The machine reports the ends of launchers without an incarnation,
-// in the order of their starts.
+// launcher. The machine's reports of launchers' ends have no incarnation; they
+// are in the order of the launchers' starts.
 class ReportedEnds {
  public:
   explicit ReportedEnds(const Record& record) {

@@ -31,11 +31,11 @@ struct ProcessSpan {
 // incarnation has no events. `record` includes the launchers (WithLaunchers).
 //
 // The end is the one that the machine reported, else the one that the launcher
-// reported. Without a reported end, or if the launcher could not reach it, a
-// process ends with its last event. As an exception, a process that still ran
-// when the harness ended the run ends with the run. This is the newest
-// incarnation of a worker if it has no reported end, recorded no exit, and was
-// not ended by a fault.
+// reported. A process ends with its last event if no end was reported, or if
+// the launcher could not reach the process. There is one exception: a process
+// that still ran when the harness ended the run ends with the run. It is the
+// newest incarnation of a worker, has no reported end, recorded no exit, and
+// was not ended by a fault.
 std::vector<ProcessSpan> ProcessSpansOf(const Record& record);
 
 // Returns the end that the machine or a launcher reported as text: "exited with

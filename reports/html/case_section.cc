@@ -96,8 +96,8 @@ std::string ViolationSentence(const InvariantReport& report,
   return text;
 }
 
-// Returns "Failed: REASON" of a case that failed. The reason of a crash test
-// may begin with its verdict `fails`, which says the same.
+// Returns "Failed: REASON" for a failed case. The reason of a crash test may
+// begin with the verdict `fails`, which is left out.
 std::string FailedText(std::string_view reason) {
   constexpr std::string_view kFails = "fails: ";
   if (reason.starts_with(kFails)) reason.remove_prefix(kFails.size());
@@ -107,7 +107,7 @@ std::string FailedText(std::string_view reason) {
 // Returns a sentence about the planted bug of a case that did not pass.
 std::string PlantedBugSentence(const CaseResult& result) {
   if (result.planted_bugs.empty() || !IsFailure(result)) return "";
-  // A reason that begins like this is that of a mutation test, and already
+  // A reason that begins like this belongs to a mutation test, and already
   // states the result for the bug.
   if (result.verdict.reason.starts_with("the planted bug")) return "";
   if (NamedViolation(result.verdict) == nullptr) {
@@ -445,7 +445,8 @@ std::string Tries(const CaseResult& result) {
   return out + "</ol>\n";
 }
 
-// Returns what the command that repeats the case needs and prints.
+// Returns a note on the command that repeats the case: the files and the build
+// that it needs, and how the new run may differ.
 std::string_view NoteOnRepeat(const CaseResult& result) {
   if (!result.replay.starts_with("gauntlet replay ")) {
     return "It runs the scenario file again, in a new run.";

@@ -21,7 +21,8 @@ struct CaseSectionOptions {
   // Reason why the kept record cannot be read; empty: the record can be read,
   // or none is kept.
   std::string unreadable_record = {};
-  std::string crash_test = {};     // its report, if the case is a crash test
+  std::string crash_test =
+      {};  // path of a crash test's report; "": no crash test
   std::vector<LogTail> logs = {};  // one for each process of the case
   std::string scenario = {};       // YAML of the case; empty: not kept
   // Reason why there is no scenario; empty: its file was not kept.

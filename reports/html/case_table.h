@@ -25,11 +25,13 @@ struct CaseTable {
 
 // Renders the first rows as HTML. The page's script renders all rows from JSON:
 // {"texts":[…],"rows":[[name,verdict,world,faults,restarts,recomputed steps,
-// milliseconds,reason,section]]}; verdict: index into CasesByVerdict's order;
-// world, reason: indices into texts; section: index of the case, or -1 without
-// a section; restarts and recomputed steps: -1 for a crash test, which has
-// none. `sections`: cases with a section. `most_bytes`: limit on the rows'
-// JSON. `crash_tests`: cases that are crash tests.
+// milliseconds,reason,section]]}
+//   verdict: position in the order of CasesByVerdict, from 0 for failed
+//   world, reason: indices into texts
+//   restarts, recomputed steps: -1 for a crash test, which has none
+//   section: index of the case; -1: the case has no section
+// `sections`: indices of the cases with a section. `crash_tests`: indices of
+// the crash tests. `most_bytes`: limit on the JSON.
 CaseTable RenderCaseTable(const RunResult& result,
                           const std::set<size_t>& sections, size_t most_bytes,
                           const std::set<size_t>& crash_tests = {});

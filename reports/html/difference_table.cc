@@ -49,8 +49,8 @@ std::string Table(const std::string& caption, std::string_view first_columns,
       caption, first_columns, rows);
 }
 
-// If the samples of the batch differ, the distances of their values mean
-// nothing, and a few values suffice.
+// Number of values shown for the samples of a batch. A few suffice: if the
+// samples differ, the distances of their values mean nothing.
 constexpr size_t kShownOfSamples = 5;
 
 // Returns true iff the tensor has the samples of a batch. In results of earlier
@@ -144,8 +144,8 @@ std::string LossTable(const LossDifferences& losses) {
       "<th scope=\"col\">Loss of</th><th scope=\"col\">Reported by</th>", rows);
 }
 
-// Returns the origin of the values of a real run: its operations cannot be
-// observed, so its states are those of a simulation of the case.
+// Returns a note for a real run. Its operations cannot be observed, so the
+// states come from a repetition in the simulated world.
 std::string WorldNote(const CaseResult& result) {
   if (result.world != "real" || result.differences.empty()) return "";
   return fmt::format(

@@ -175,7 +175,8 @@ std::string SectionsPart(const RecordParts& parts, size_t cases,
   return out + RenderWords(head + parts.html()) + parts.html() + "</section>\n";
 }
 
-// Minimum number of planned pairs of fault kind and point for an open matrix.
+// If a run has several cases, the matrix is open if at least this many pairs of
+// fault kind and point are planned.
 constexpr size_t kMinOpenPairs = 10;
 
 std::string CoveragePart(const RecordParts& parts, size_t cases,

@@ -24,8 +24,9 @@ struct HtmlReportInput {
   // Returns the reason why the kept record of a case cannot be read; "" if the
   // record can be read, or none was kept. Null: reasons are not known.
   std::function<std::string(const CaseResult&)> unreadable = {};
-  // Returns the report of the crash test of a case with a trainer, which has no
-  // record; "" for other cases. Null: no case is a crash test.
+  // Returns the path of the crash test's report, for a case whose scenario has
+  // a trainer: such a case has no record. Returns "" for other cases. Null: no
+  // case is a crash test.
   std::function<std::string(const CaseResult&)> crash_test = {};
   // Loads the last lines of the logs of a case; null: there are no logs.
   std::function<std::vector<LogTail>(const CaseResult&)> logs = {};

@@ -30,8 +30,8 @@ Json DecimalOf(uint32_t bits) {
   return std::stod(text);
 }
 
-// Rounds up, as viewers multiply by 1000 and truncate: the product must not be
-// less than `ns`.
+// Returns the time in microseconds, rounded up. Viewers multiply it by 1000 and
+// truncate; the result must not be less than `ns`.
 double Microseconds(int64_t ns) {
   double us = static_cast<double>(ns) / 1e3;
   while (static_cast<int64_t>(us * 1e3) < ns) {

@@ -376,7 +376,7 @@ class ProcessTracer {
       return true;
     });
   }
-  // Ends pauses whose worker never started: they took the announced time.
+  // Ends the pauses whose worker never started: each took the announced time.
   void EndPauses() {
     for (const size_t begin : pauses_) {
       const RecordEvent& pause = events_[begin];

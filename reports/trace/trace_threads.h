@@ -34,8 +34,8 @@ struct TraceThreads {
 // markers to the free time after them; and assigns threads.
 //
 // A slice that overlaps another one on its track without being inside it gets
-// an additional thread. So does an incarnation of a worker of which an older
-// incarnation is still running.
+// an additional thread. An incarnation also gets one if an older incarnation of
+// its worker is still running.
 TraceThreads AssignThreads(const TraceModel& model,
                            std::vector<TraceSlice>& slices);
 

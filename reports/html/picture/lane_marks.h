@@ -17,8 +17,9 @@
 
 namespace gauntlet {
 
-// Returns pairs of times of consecutive marks of different kinds, such as a
-// fault and its detection.
+// Returns the two times of each pair of consecutive marks of different kinds,
+// such as a fault and its detection. A restarted process's start counts as a
+// mark.
 std::vector<std::pair<int64_t, int64_t>> TimesOfMarks(const Record& record);
 
 class LaneMarks {

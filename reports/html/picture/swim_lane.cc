@@ -344,8 +344,8 @@ class SwimLanePicture {
     return {X(committed ? save.end_ns : save.begin_ns), StepY(save.step)};
   }
 
-  // Returns the areas of the curve, of the saves on it and of the label of the
-  // reference run's end.
+  // Returns the rectangles that a label must not cover: around the curve,
+  // around the saves on it, and around the label at the reference run's end.
   std::vector<PictureArea> CurveAreas() const {
     constexpr double kSymbol = 6;
     std::vector<PictureArea> areas;

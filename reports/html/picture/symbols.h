@@ -14,7 +14,8 @@ struct PictureSymbol {
   std::string_view id;  // of the SVG element, drawn around 0,0
   std::string_view meaning;
   std::string_view svg;
-  // Class of the <path> that pictures draw; "": they use the element instead.
+  // CSS class of the <path> that pictures draw for the symbol; "": pictures
+  // refer to the element `id` instead.
   std::string_view css_class = "";
 };
 
