@@ -119,7 +119,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   lineage_.clear();
   verified_parent_.reset();
   // If a save failed in an earlier generation of this process, its checkpoint
-  // may become the parent of this claim, so this process must not remove it
+  // may become the parent of this claim. So this process must not remove it
   // later. CollectGarbage removes such saves if they are fenced or unfinished.
   pending_cleanup_.clear();
   save_.reset();
@@ -285,8 +285,8 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
 }
 
 // Removes the remains of an earlier save with this name. If that save is in
-// pending_cleanup_, also removes the checkpoint that it may have committed;
-// otherwise the later cleanup would remove the new save.
+// pending_cleanup_, also removes the checkpoint that it may have committed. If
+// the name stayed there, the later cleanup would remove the new save.
 Status CheckpointStore::ClearForSave(const std::string& save) {
   const bool is_pending =
       std::ranges::find(pending_cleanup_, save) != pending_cleanup_.end();
@@ -463,7 +463,7 @@ Status CheckpointStore::RetireOldCheckpoints(const CheckpointHead& head,
 }
 
 // Adds a warning if a person has edited the state file since this process wrote
-// it: only a start applies edits, and this process is about to overwrite the
+// it. Only a start applies edits, and this process is about to overwrite the
 // file.
 void CheckpointStore::WarnOfEdit() {
   if (state_text_.empty()) return;

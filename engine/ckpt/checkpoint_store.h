@@ -1,6 +1,6 @@
 // A directory of checkpoints that survives crashes, power losses and stale
-// workers: an acknowledged checkpoint can be loaded later, and an incomplete
-// one is never loaded.
+// workers. An acknowledged checkpoint can be loaded later. An incomplete one is
+// never loaded.
 //
 // One directory belongs to one generation of the cluster at a time. The chief
 // claims the next generation, and the claim chooses the checkpoint to resume
@@ -39,29 +39,29 @@ class CheckpointStore {
   // Called by the chief, before any other write. Claims the next generation,
   // scans the store, and chooses the newest checkpoint of the lineage that
   // verifies; the checkpoint keeps its name. Records the choice in the claim.
-  // Then cleans up: sets damaged checkpoints that are newer aside, removes the
-  // remains of interrupted saves and removals, writes the state file, and
-  // applies retention.
+  // Then cleans up: sets aside damaged checkpoints that are newer than the
+  // chosen one, removes the remains of interrupted saves and removals, writes
+  // the state file, and applies retention.
   // - kFailedPrecondition (exit 7): there are checkpoints but none is valid,
-  //   and StoreOptions::cold_start does not allow a cold start (a worker that
-  //   holds a state in memory continues, with a warning, if the name of a
-  //   checkpoint is known); or a later launch has claimed the store; or the
-  //   store was deleted after this launch had claimed a generation in it.
+  //   and StoreOptions::cold_start does not allow a cold start. (With
+  //   StateInMemory::kHeld this is only a warning, if the name of a checkpoint
+  //   is known.) Or a later launch has claimed the store. Or the store was
+  //   deleted after this launch had claimed a generation in it.
   // - kOtherJob: the checkpoints are of another job; the message has the
   //   differences.
   // - kInvalidArgument: the state file was edited, and names no existing
   //   checkpoint or cannot be parsed.
   // - kFenced: a higher claim was made meanwhile.
-  // - kIoError: the disk cannot be read, which does not make a checkpoint
-  //   invalid.
+  // - kIoError: the disk cannot be read. No checkpoint is rejected for this
+  //   reason.
   // - kResourceExhausted, kForbidden: disk space or permission is missing for
   //   the claim.
   // - Any error of writing the state file, if an edit of that file chose the
-  //   parent: until the file is replaced, every start would apply the edit
+  //   parent. Until the file is replaced, every start would apply the edit
   //   again.
-  // After an error the new claim may remain. If it records its parent, the next
-  // claim resumes in the lineage of this claim, and a part of the cleanup may
-  // be done. Otherwise the claim has no effect, and nothing was removed.
+  // After an error the new claim may remain in the store. If its parent is
+  // recorded, the next claim resumes from its lineage, and a part of the
+  // cleanup may be done. If not, it has no effect, and nothing was removed.
   //
   // The chosen checkpoint is read into `places`, which must outlive the first
   // Load of that checkpoint. If the claim fails or there is no parent, the
@@ -73,8 +73,8 @@ class CheckpointStore {
   // Called by any rank. Reads and verifies every byte. Exception: after a claim
   // with StateInMemory::kNone, the first load of the parent in this process
   // reads nothing. It returns the bytes that the claim read into its `places`.
-  // kDataLoss names the file and the difference; kNotFound: the checkpoint was
-  // retired meanwhile.
+  // kDataLoss: the checkpoint is damaged; the message names the file and the
+  // difference. kNotFound: the checkpoint was removed meanwhile.
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref,
                                 const TensorPlaces& places = {});
 
@@ -93,7 +93,7 @@ class CheckpointStore {
                                TimeSplit* times = nullptr);
 
   // Called by the chief. Writes index and manifest, renames the directory (the
-  // commit point), syncs its parent, and acknowledges the save if this process
+  // commit point), and syncs its parent. Acknowledges the save if this process
   // still owns the store. An error means that the save has failed. Commit then
   // removes the files of the save; if that fails, a later save removes them.
   // kFenced: a newer generation owns the directory; this process must stop, and
@@ -107,9 +107,9 @@ class CheckpointStore {
   // Called by the chief after Commit, before any other use of the store. Writes
   // the state file, which lists the checkpoints that retention keeps, and
   // removes the others. The new checkpoint stays acknowledged whatever happens
-  // here: a failure is only a warning, except for kFenced and kCancelled, after
-  // which this process must stop. If this call is omitted or fails, no
-  // checkpoint is lost, and the next claim does its work.
+  // here. Failures become warnings. Exception: after kFenced or kCancelled,
+  // this process must stop. If this call is omitted or fails, no checkpoint is
+  // lost, and the next claim makes up for it.
   Status RetireOldCheckpoints(const CheckpointHead& head,
                               TimeSplit* times = nullptr);
 

@@ -57,7 +57,7 @@ struct StoreReport {
   // as far as inspected. Ok: it resumes from the checkpoint marked `next`, or
   // starts from scratch if there is none.
   Status start;
-  std::string obstacle_name;  // StoreScan
+  std::string obstacle_name;  // as StoreScan::obstacle_name
   // Warning that a run would print about the state file; empty: none.
   std::string state_file;
   std::vector<std::string> missing;  // lines of MissingNewer

@@ -18,18 +18,18 @@
 namespace gauntlet {
 
 // Result of a claim if there are checkpoints but none is valid. kRefuse: an
-// error. kAllow: a cold start. kFromMemory: workers resume from the state in
-// their memory. The claim then records the lost checkpoint as its parent, so
-// that a later start, when no worker has the state in memory, fails instead of
-// being a cold start.
+// error. kAllow: a cold start, which trains from scratch. kFromMemory: workers
+// resume from the state in their memory. The claim then records the lost
+// checkpoint as its parent. So a later start fails if no worker has the state
+// in memory; it does not become a cold start.
 enum class ColdStart : uint8_t { kRefuse, kAllow, kFromMemory };
 
 // kHeld: the claiming worker holds a state in memory to resume from.
 enum class StateInMemory : uint8_t { kNone, kHeld };
 
-// Hold of a launch on the checkpoint directory, shared by all incarnations of
-// its workers. If two launchers unknowingly use the same directory, the later
-// launch keeps it.
+// Hold of one launch (one run of a launcher) on the checkpoint directory. It is
+// passed to all incarnations of the launch's workers. If two launchers
+// unknowingly use the same directory, the later launch keeps the directory.
 struct LaunchHold {
   // Name of the launch; a later launch has a name that compares greater
   // (MakeLaunchName). "": there is no launcher.
@@ -63,8 +63,8 @@ struct CheckpointHead {
   Phase phase = Phase::kInEpoch;
   Digest state_digest;
   std::string job_json;  // canonical; its digest is the job digest
-  // Set if the state or its loss is not finite: first step of the run at which
-  // one of them was not, as far as the writer knows.
+  // Set iff the state or its loss is not finite. The value is the first step of
+  // the run at which one of them was not finite, as far as the writer knows.
   std::optional<uint64_t> not_finite_since = {};
 };
 
@@ -103,8 +103,9 @@ enum class RetentionClass : uint8_t { kRecent, kPermanent };
 // Retention's decision about a checkpoint, made when it is saved. Times are
 // Unix seconds.
 struct RetentionMark {
-  // Time of the previous permanent checkpoint; if there is none, time at which
-  // the store was created.
+  // Time of the previous permanent checkpoint. If there is none, time at which
+  // the store was claimed by the generation that saved the first marked
+  // checkpoint.
   int64_t last_permanent_at = 0;
   RetentionClass keep = RetentionClass::kRecent;
 };

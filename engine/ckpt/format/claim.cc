@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Replaces line ends, which would end the field. The host's name is only
-// displayed, so it need not be exact.
+// Replaces control characters: a line end would end the field. The host's name
+// is only displayed, so it need not be exact.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = '?';

@@ -14,8 +14,8 @@
 namespace gauntlet {
 
 // The checkpoint that a generation resumes from. The lineage identifies it by
-// step, phase and state digest rather than by name, because earlier versions
-// renamed the checkpoint: its suffix became the new generation.
+// step, phase and state digest rather than by name. The name may have changed:
+// earlier versions of the engine replaced the generation in it.
 struct ParentRecord {
   std::string name;  // "step-000000150-g3"
   uint64_t step = 0;

@@ -10,10 +10,11 @@
 //                  cold start, else {name, step, phase, state_digest,
 //                  written_by}. So the lineage survives damage to the claim.
 //   written_at     Unix seconds
-//   counted_from, keep  only if the store keeps one checkpoint every so many
-//                  hours permanently. counted_from: Unix seconds at which the
-//                  previous permanent one was saved or, if there is none, the
-//                  store was created. keep: "while_new" or "for_good"
+//   counted_from, keep  only if the store keeps some checkpoints permanently
+//                  (StoreOptions::keep_every_seconds). counted_from:
+//                  Unix seconds at which the previous permanent one was saved
+//                  (if there is none: see RetentionMark). keep: "while_new"
+//                  (kRecent) or "for_good" (kPermanent)
 //   not_finite_since  only if the state or its loss is not finite: first
 //                  step of the run at which one of them was not
 //   state_digest   of all tensors (state_digest.h)

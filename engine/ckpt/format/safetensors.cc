@@ -112,7 +112,8 @@ Result<std::vector<SafetensorsEntry>> ParseEntries(std::string_view text) {
   return entries;
 }
 
-// Sorts the entries by their ranges, which must cover the data without a gap.
+// Sorts the entries by their ranges. Returns an error unless the ranges cover
+// the data exactly, without holes or overlaps.
 Status CheckCoverage(std::vector<SafetensorsEntry>& entries,
                      uint64_t data_bytes) {
   std::ranges::sort(entries, {}, [](const SafetensorsEntry& entry) {

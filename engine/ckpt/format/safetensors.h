@@ -29,8 +29,8 @@ struct SafetensorsLayout {
 SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
                                     uint64_t step);
 
-// Returns all bytes of a file with this layout, in order, as views; valid as
-// long as both arguments.
+// Returns all bytes of a file with this layout, in order, as views. They are
+// valid as long as both arguments exist.
 std::vector<std::span<const std::byte>> PartsOf(
     const SafetensorsLayout& layout, std::span<const TensorView> tensors);
 

@@ -8,8 +8,8 @@
 // overlaps.
 //
 // Written by this program: 8 + N is a multiple of 64, and tensors are in
-// descending element size, then by name, so that in a mapped file each tensor
-// is aligned to its element size. Accepted: any order, if the ranges cover the
+// descending element size, then by name. So in a mapped file each tensor is
+// aligned to its element size. Accepted: any order, if the ranges cover the
 // data exactly. Dtypes other than F32, U32, I64 and U64 are rejected.
 #ifndef GAUNTLET_ENGINE_CKPT_FORMAT_SAFETENSORS_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_FORMAT_SAFETENSORS_FORMAT_H_

@@ -63,8 +63,8 @@ bool AnyBitFlipOf(std::string& text, size_t from,
 // Returns true iff the text is a file that the engine wrote, with flipped bits:
 // one or two in the lines above the digest line; or at most one there, and a
 // few in the digest line. (After an edit by hand, the digest of the text has
-// nothing in common with the digest line.) Returns false for long texts, for
-// which the search would take too long; they count as edits.
+// nothing in common with the digest line.) Returns false for long texts, which
+// then count as edits: the search would take too long.
 bool HasFlippedBits(std::string_view text) {
   constexpr size_t kMostForOne = size_t{1} << 15;
   constexpr size_t kMostForTwo = size_t{1} << 9;
@@ -196,8 +196,8 @@ class EditReader {
 };
 
 // Reads a file that seems to be truncated. If it ends with a complete `latest`
-// line, a person may instead have gone back to that checkpoint, by removing the
-// newer names and the digest line.
+// line, it may instead be an edit: to go back to that checkpoint, a person has
+// removed the newer names and the digest line.
 StateFile ParseTruncated(std::string_view text) {
   StateFile file;
   std::string_view rest = text;
@@ -221,8 +221,8 @@ StateFile ParseUnedited(const TextRecord& record) {
   }
   if (record.digest == DigestLine::kRight) return file;
   file.damage = "bits of it are flipped";
-  // Refuses the file if `latest` is a name of the list, but not the last one: a
-  // person may have edited a single character, which changes only one or two
+  // Refuses the file if `latest` is a name of the list, but not the last one. A
+  // person may have edited a single character, and so changed only one or two
   // bits.
   const auto latest = record.Find("latest");
   if (latest && !file.all.empty() && *latest != file.all.back() &&

@@ -13,11 +13,11 @@ namespace gauntlet {
 
 // A person's request to go back to a checkpoint.
 struct StateFileEdit {
-  std::string latest;  // any text
-  size_t line = 0;     // of `latest`, from 1
-  // True if the file ends after the `latest` line. A truncation may also have
-  // removed the rest, so the edit is applied only if the checkpoint that it
-  // names exists and is valid.
+  std::string latest;  // value of the `latest` line; any text
+  size_t line = 0;     // number of the `latest` line, from 1
+  // True if the file ends after the `latest` line. The rest may have been
+  // truncated, too. So the edit is applied only if the checkpoint that it names
+  // exists and is valid.
   bool may_be_truncated = false;
 };
 
@@ -38,8 +38,9 @@ struct StateFile {
 // `latest`. Empty: there is no checkpoint.
 std::string EncodeStateFile(std::span<const std::string> all);
 
-// Accepts any bytes. Text that a power loss, a truncation or a flipped bit or
-// two can make of a written file is damage; all other text is an edit.
+// Accepts any bytes. Text counts as damaged if it can result from a written
+// file by a power loss, a truncation, or one or two flipped bits. All other
+// changes are edits.
 StateFile ParseStateFile(std::string_view text);
 
 }  // namespace gauntlet

@@ -12,8 +12,8 @@
 // the run, sets `latest` to another checkpoint's name, and deletes the last
 // line.
 //
-// A load does not need the file. Text that a power loss, a truncation, or a
-// flipped bit or two can make of the file is ignored, with a warning. All other
+// A load does not need the file. A file that a power loss, a truncation, or one
+// or two flipped bits may have damaged is ignored, with a warning. All other
 // changes were made by a person. They are applied, ignored without a warning,
 // or refused:
 //   no digest line, all other lines valid                   applied

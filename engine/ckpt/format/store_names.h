@@ -22,9 +22,10 @@
 //                                       renamed it)
 //   step-000000150-evaluation_due-g3/   the same step saved again at another
 //                                       boundary (phase), if the plain name is
-//                                       taken; "finished" if all work of the
-//                                       step is done, as at the end of a run
-//                                       (earlier versions wrote "in_epoch")
+//                                       taken. The word is "finished" if all
+//                                       work of the step is done, as at the end
+//                                       of a run (earlier versions wrote
+//                                       "in_epoch")
 //   step-000000200-g3.tmp/              a save that is not committed
 //   rejected-step-000000150-g3/         failed verification, kept for
 //                                       inspection
@@ -64,8 +65,8 @@ struct CheckpointName {
   uint64_t step = 0;
   std::optional<Phase> phase;  // set if it is part of the name
   uint64_t generation = 0;     // generation that wrote it
-  // An earlier version wrote the name: it spells Phase::kInEpoch "in_epoch"
-  // instead of "finished".
+  // True if an earlier version of the engine wrote the name. It spells
+  // Phase::kInEpoch "in_epoch" instead of "finished".
   bool is_named_in_epoch = false;
 
   std::string ToString() const;
@@ -100,15 +101,16 @@ struct EntryName {
   // For kDeleting: generation that removes the entry; 0: an earlier version of
   // the engine renamed it.
   uint64_t removed_by = 0;
-  bool was_rejected = false;  // kDeleting: it was set aside before
+  bool was_rejected = false;  // kDeleting: rejected before its removal
 };
 EntryName ParseEntryName(std::string_view name);
 
-// Returns ".deleting-g4-step-000000100-g3": the name that generation 4 gives to
-// the entry `name` (a checkpoint or a rejected checkpoint) before it deletes
-// the entry.
+// Returns the name that generation 4, for example, gives to the entry `name`
+// before it deletes the entry: ".deleting-g4-step-000000100-g3". The entry is a
+// checkpoint or a rejected checkpoint.
 std::string DeletingName(uint64_t generation, std::string_view name);
-// Returns the name that the entry had before. REQUIRES: its kind is kDeleting.
+// Returns the name that the entry had before DeletingName. REQUIRES: its kind
+// is kDeleting.
 std::string NameBeforeDeletion(const EntryName& entry);
 
 std::string ClaimName(uint64_t generation);
@@ -129,9 +131,9 @@ struct ShardPlace {
 // Inverse of ShardName; nullopt for anything else.
 std::optional<ShardPlace> ParseShardName(std::string_view name);
 
-// Returns an error if a path in the checkpoint directory could exceed the
-// length limits of the file system or the operating system, at any step and
-// generation. Called before training, so that no save fails for this reason.
+// Returns an error if a path in the checkpoint directory, at any step and
+// generation, could exceed a length limit of the file system or the operating
+// system. Called before training, so that no save fails for this reason.
 // Ignores other errors of the system: the call that needs the path reports
 // them. Creates no file.
 Status CheckPathsFit(Storage& storage, const std::string& directory);

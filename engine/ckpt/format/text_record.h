@@ -73,8 +73,8 @@ std::string DigestLineOf(std::string_view before);
 // value without a key.
 TextField ParseTextLine(std::string_view line);
 
-// Accepts any bytes; they must outlive the record. Lines other than "key:
-// value" become fields without a key.
+// Accepts any bytes; they must outlive the record. A line without a colon
+// becomes a field without a key. Comments and blank lines are left out.
 TextRecord ParseTextRecord(std::string_view text);
 
 }  // namespace gauntlet

@@ -19,8 +19,9 @@ namespace gauntlet {
 
 class FiniteScan;
 
-// A block is a quarter of the file rounded up to 4 KiB, at most 1 MiB. So even
-// a small file has several blocks, and a fault can tear it in the middle.
+// A block is a quarter of the file, rounded up to a multiple of 4 KiB, and at
+// most 1 MiB. So even a small file has several blocks, and a fault can tear it
+// in the middle.
 inline constexpr uint64_t kBlockGranule = uint64_t{4} << 10;
 inline constexpr uint64_t kMaxBlock = uint64_t{1} << 20;
 uint64_t BlockSize(uint64_t file_bytes);
@@ -35,7 +36,7 @@ struct WritePlan {
   uint64_t step = 0;
   uint64_t epoch = 0;
   FiniteScan* scan = nullptr;  // receives each block; may be null
-  TimeSplit* times = nullptr;  // kWrite, kDigest, kSync; may be null
+  TimeSplit* times = nullptr;  // receives kWrite, kDigest, kSync; may be null
 };
 
 struct WrittenFile {

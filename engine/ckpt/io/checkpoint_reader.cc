@@ -70,8 +70,8 @@ class DirectoryReader {
   }
 
   // Returns kNotFound if the directory is gone. A file server may still list a
-  // removed directory, so the directory also counts as gone if no other file in
-  // it can be opened.
+  // removed directory. So the directory also counts as gone if none of its
+  // other files can be opened.
   Status CheckIsThere(std::string_view missing) {
     RETURN_IF_ERROR(RetryOnDiskError(world_, [&] {
                       return world_.storage.List(path_);

@@ -19,9 +19,10 @@ namespace gauntlet {
 Result<std::string> ReadWithRetry(World& world, const std::string& path,
                                   uint64_t limit);
 
-// Reads the manifest of the checkpoint in directory `path`. kDataLoss: it is
-// damaged, with details; kNotFound: the directory does not exist;
-// kFailedPrecondition: the manifest is of another schema.
+// Reads the manifest of the checkpoint in directory `path`. kDataLoss: the
+// manifest is missing or damaged; the message has the details. kNotFound: the
+// directory does not exist. kFailedPrecondition: the manifest is of another
+// schema.
 Result<Manifest> ReadManifest(World& world, const std::string& path);
 
 // Checks that the directory `path` has the files that the manifest lists, with
@@ -33,18 +34,18 @@ Status CheckFileSizes(World& world, const std::string& path,
 // Reads everything in directory `path` once. Verifies every byte against the
 // manifest, and the tensors against the state digest. Opens all files before it
 // reads the first one, so that the read succeeds even if the checkpoint is
-// retired meanwhile. Returns the same error codes as ReadManifest. After an
+// removed meanwhile. Returns the same error codes as ReadManifest. After an
 // error the bytes in `places` are undefined.
 //
-// Files are read one after another, in the order of the manifest. So fault
-// points occur in that order, and errors are found in that order.
+// Files are read one after another, in the order of the manifest. Fault points
+// and errors occur in that order, too.
 Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path,
                                         const TensorPlaces& places = {});
 
-// As ReadCheckpoint, but does not return the tensors: makes the same reads in
-// the same order, and returns the same errors. Whatever the size of a shard,
-// uses memory only for at most three blocks of a file (kMaxBlock), the
-// manifest, names and shapes, and one digest per kDigestBlockBytes, which is
+// As ReadCheckpoint, but does not return the tensors. Makes the same reads in
+// the same order, and returns the same errors. Uses memory for at most three
+// blocks of a file (kMaxBlock), whatever the size of a shard; for the manifest,
+// names and shapes; and for one digest per kDigestBlockBytes. The digests take
 // 1/4096 of the bytes of the tensors.
 Status VerifyCheckpoint(World& world, const std::string& path);
 

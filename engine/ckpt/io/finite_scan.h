@@ -17,7 +17,7 @@ namespace gauntlet {
 
 class FiniteScan {
  public:
-  // Both arguments outlive it.
+  // Both arguments must outlive this object.
   FiniteScan(const SafetensorsLayout& layout,
              std::span<const TensorView> tensors);
 

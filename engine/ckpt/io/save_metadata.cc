@@ -36,8 +36,8 @@ Status WriteMetadata(World& world, const std::string& path,
                             .digest = written.digest,
                             .tensors = {}});
   const std::string text = EncodeManifest(manifest);
-  // Parses the text before it is written: a manifest with an error, such as a
-  // shard that is missing or listed twice, must not be committed.
+  // Parses the manifest before it is written. A manifest with an error must not
+  // be committed: for example, one that lists a shard twice, or not at all.
   RETURN_IF_ERROR(Annotate(ParseManifest(text).status(), path));
   return WriteInBlocks(
              world, path + "/" + std::string(kManifestName), text,

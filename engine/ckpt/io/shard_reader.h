@@ -1,10 +1,10 @@
 // Reads each file of a checkpoint once, from beginning to end, and stores the
 // tensors of shards in their places (TensorPlaces).
 //
-// All reads are blocks of kMaxBlock at multiples of it. A block within one
-// tensor is read directly into the tensor's place. A block with parts of
-// several tensors, or of the header, is read into a buffer and copied from
-// there.
+// Each read is one block: kMaxBlock bytes at a multiple of kMaxBlock, fewer at
+// the end of the file. A block within one tensor is read directly into the
+// tensor's place. A block with parts of several tensors, or of the header, is
+// read into a buffer and copied from there.
 #ifndef GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
 #define GAUNTLET_ENGINE_CKPT_IO_SHARD_READER_H_
 
@@ -75,8 +75,8 @@ struct ShardDigests {
   Status format;
 };
 
-// Reads the whole file even if it is not in the format of a shard, so that the
-// caller can report a wrong digest, which explains a wrong format. REQUIRES:
+// Reads the whole file even if it is not in the format of a shard. So the
+// caller can report a wrong digest, which explains the wrong format. REQUIRES:
 // `reader` has not read anything yet.
 Result<ShardContents> ReadShard(BlockReader& reader,
                                 const TensorPlaces& places);

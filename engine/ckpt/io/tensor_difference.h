@@ -20,8 +20,8 @@ struct TensorDifference {
   uint64_t elements = 0;   // in the tensor
   uint64_t differing = 0;  // elements whose bits differ
   uint64_t first_element = 0;
-  std::string first_hex;  // of that element, "3f800000"
-  std::string second_hex;
+  std::string first_hex;   // that element in the first tensor, "3f800000"
+  std::string second_hex;  // that element in the second tensor
   // Distance between the two values in units of the last place (-0 and +0 are
   // one apart); nullopt for integers and NaNs.
   std::optional<uint64_t> ulps;

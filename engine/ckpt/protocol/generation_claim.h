@@ -3,10 +3,10 @@
 //
 // Correctness depends on this order: the claim is durable before the directory
 // is listed, and the parent is recorded before anything else is written or
-// deleted. So if an old generation commits a checkpoint meanwhile, either the
-// new generation sees it, or the old generation finds the new claim before it
-// acknowledges the save. In the same way, if an old generation removes a
-// checkpoint, either the new generation does not see it, or the old generation
+// deleted. Suppose that an old generation commits a checkpoint meanwhile.
+// Either the new generation sees it, or the old generation finds the new claim
+// before it acknowledges the save. Suppose that an old generation removes a
+// checkpoint. Either the new generation does not see it, or the old generation
 // finds the new claim before it deletes a file (removal.h). The parent keeps
 // its name.
 #ifndef GAUNTLET_ENGINE_CKPT_PROTOCOL_GENERATION_CLAIM_H_
@@ -50,18 +50,18 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    const std::string& job_json,
                                    const TensorPlaces& places);
 
-// Sets rejected checkpoints aside, reports fenced ones, and removes the remains
+// Sets rejected checkpoints aside, and reports fenced ones. Removes the remains
 // of older generations: unfinished saves and removals, temporary files,
-// rejected and fenced checkpoints beyond the limits above, and claims that no
-// lineage needs. Returns one line for each harmless failure, and an error only
-// if the process must stop.
+// rejected and fenced checkpoints beyond the limits above, and claims that are
+// not needed. Returns one line for each harmless failure, and an error only if
+// the process must stop.
 //
-// A claim is needed if it is the newest, or if it is in the chain of the
-// current lineage (lineage.h) and not older than the generation that wrote the
-// oldest checkpoint of the lineage. Other claims may be removed: new numbers
-// are greater than the newest claim's, and that claim alone fences stale
-// workers. A stale worker may record its parent after its claim was removed.
-// This creates the claim again, but outside the chain.
+// The newest claim is needed. An older claim is needed if it is in the chain of
+// the current lineage (lineage.h), and not older than the generation that wrote
+// the oldest checkpoint of the lineage. Other claims may be removed: new
+// numbers are greater than the newest claim's, and that claim alone fences
+// stale workers. A stale worker may record its parent after its claim was
+// removed. This creates the claim again, but outside the chain.
 Result<std::vector<std::string>> CollectGarbage(World& world,
                                                 const StoreOptions& options,
                                                 const RecordedClaim& claim);

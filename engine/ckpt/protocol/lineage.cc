@@ -28,8 +28,9 @@ bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
     return OrderKey(entry) == OrderKey(parent.step, parent.phase) &&
            *entry.state_digest == parent.state_digest;
   }
-  // The manifest cannot be read. An earlier version of the engine renamed the
-  // parent: its suffix became the generation that resumed from it.
+  // The manifest cannot be read, so only the name is left. An earlier version
+  // of the engine renamed the parent: the suffix became `adopter`, the
+  // generation that resumed from it.
   return entry.name.step == parent.step &&
          (entry.name.generation == adopter ||
           entry.name.ToString() == parent.name);

@@ -3,11 +3,12 @@
 //
 // The lineage consists of all checkpoints of the newest generation with a
 // recorded parent; that parent; the checkpoints that the parent's generation
-// wrote before the parent; the parent of that generation, and so on. A fenced
-// checkpoint is one that a generation wrote after the checkpoint from which the
-// next generation resumed, or one of a generation outside this chain. A fenced
-// checkpoint is never read, unless its state is bitwise identical to a
-// parent's.
+// wrote before the parent; the parent of that generation, and so on. So there
+// are two kinds of fenced checkpoints: those of a generation outside this
+// chain, and those that a generation wrote after the checkpoint that the next
+// generation of the chain resumed from. A start resumes from a fenced
+// checkpoint only if its step, phase and state are those of a parent, or if an
+// edit of the state file names it.
 //
 // A checkpoint belongs to the generation in its manifest. The suffix of its
 // name has the same generation, unless an earlier version renamed the
@@ -45,8 +46,8 @@ struct Lineage {
   std::vector<uint64_t> generations;  // in the chain, newest first
 };
 
-// If no parent is recorded, all entries are in the lineage: nothing shows which
-// of them are fenced.
+// Returns the lineage of `entries`. If no parent is recorded, all entries are
+// in it: nothing shows which of them are fenced.
 Lineage FindLineage(std::span<const LineageEntry> entries,
                     const RecordedParents& parents);
 

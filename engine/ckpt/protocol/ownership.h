@@ -43,8 +43,8 @@ Status CheckNotFenced(World& world, const std::string& directory,
 // has found.
 Status FencedBy(World& world, uint64_t generation, uint64_t higher);
 
-// Creates and removes a file, so that the next listing on this host is current:
-// for a directory on a file server, a host uses a cached listing until the host
+// Creates and removes a file, so that the next listing on this host is current.
+// A host may cache the listing of a directory on a file server until the host
 // itself changes the directory. REQUIRES: `generation` is claimed.
 Status RefreshListing(World& world, const std::string& directory,
                       uint64_t generation);

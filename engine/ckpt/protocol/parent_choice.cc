@@ -31,8 +31,8 @@ uint64_t NewestResumerOf(const StoreScan& scan, const std::string& name) {
 
 // Returns true iff an earlier version of the engine has applied the edit, but
 // stopped before it rewrote the state file. Such a version renamed the
-// checkpoint. If it stopped there, the state file lists no checkpoint whose
-// name has the generation that applied the edit, or a later one.
+// checkpoint to the suffix of the new generation. If it stopped there, the
+// state file lists no checkpoint of that generation or a later one.
 bool IsEditApplied(const StoreScan& scan, const std::string& latest) {
   const uint64_t resumed_by = NewestResumerOf(scan, latest);
   const auto later = [&](const std::string& name) {
@@ -162,8 +162,8 @@ std::string StateFileAdvice(const std::string& state_file) {
       state_file, state_file);
 }
 
-// Returns the checkpoint that a person's edit names. nullopt: there is no edit,
-// or the edit was already applied, or the edit may be a truncation and names no
+// Returns the checkpoint that a person's edit names. nullopt: there is no edit;
+// or the edit was already applied; or it may be a truncation and names no
 // existing checkpoint. kInvalidArgument: the edit cannot be applied.
 Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
                                            const StoreScan& scan) {

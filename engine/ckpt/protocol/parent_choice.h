@@ -41,16 +41,18 @@ struct ParentChoice {
   std::optional<LoadedCheckpoint> verified = {};
 };
 
-// Returns a line about the state file ("checkpoint: empty; ignored: …") in
-// three cases. A start ignores a damaged file, and an edit that was already
-// applied. It applies an edit that may be a truncation only if the checkpoint
-// that the edit names is valid. Empty: the file is as the engine wrote it, or
-// has another edit, which the start applies or refuses.
+// Returns a line about the state file ("checkpoint: empty; ignored: …") if
+//   - it is damaged: a start ignores it
+//   - its edit was already applied: a start ignores it
+//   - its edit may be a truncation: a start applies it only if the checkpoint
+//     that it names is valid
+// Returns "" if the file is as the engine wrote it, or has another edit. A
+// start applies or refuses such an edit.
 std::string IgnoredStateFile(const StoreScan& scan);
 
-// Returns one line for each checkpoint that the state file lists, that is newer
-// than the chosen parent, and that no longer exists. A checkpoint that an
-// earlier version renamed counts as existing.
+// Returns one line for each missing checkpoint: one that the state file lists,
+// that is newer than the chosen parent, and that no longer exists. A checkpoint
+// that an earlier version renamed counts as existing.
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice);
 
@@ -63,8 +65,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 // Chooses the newest checkpoint of the lineage of which every byte verifies, or
 // the checkpoint that an edit of the state file names. Writes nothing. Errors:
 //   kFailedPrecondition  there are checkpoints, or evidence of some, but none
-//                        is valid (unless cold_start allows it; kFromMemory
-//                        allows it only if the name of one is known); or they
+//                        is valid (no error with cold_start kAllow, nor with
+//                        kFromMemory if the name of one is known); or they
 //                        are of another numerics version or schema; or the
 //                        edit names a damaged one
 //   kOtherJob            they are of another job
@@ -72,17 +74,19 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 //                        parsed
 //   kNotFound            a checkpoint disappeared meanwhile: scan again
 //   kIoError             the disk cannot be read; the bytes may be intact
-// If there is no evidence of a checkpoint that is not fenced, and the newest
-// recorded claim (if any) records a cold start, the result is a cold start: the
-// generation of that claim ended before its first save. Each checkpoint that is
-// verified is read into `places`; the last one is the parent.
+// The result is also a cold start if there is no evidence of a checkpoint that
+// is not fenced. A parent in the newest recorded claim would be such evidence.
+// If that claim records a cold start, its generation ended before its first
+// save. Reads each checkpoint that it verifies into `places`; the last one is
+// the parent.
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json,
                                   const TensorPlaces& places = {});
 
-// As above, for callers that only inspect the directory. `verify` returns Ok if
-// the checkpoint with this index in the scan is valid, kDataLoss if it is not.
+// As ChooseParent above, for callers that only inspect the directory. `verify`
+// returns Ok if the checkpoint with this index in the scan is valid, kDataLoss
+// if it is not.
 using Verifier = std::function<Status(size_t)>;
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,

@@ -51,10 +51,10 @@ Status FinishRemoval(World& world, const std::string& directory,
 
 // Stale workers rename a checkpoint before they delete it. UndoStaleRemovals
 // renames a checkpoint back if a newer generation may need it: a claim newer
-// than the remover's records the checkpoint as its parent, or the checkpoint is
-// in `listed`, the names that the claimant of `generation` has seen. A
-// checkpoint that does not verify is left as it is. Returns true if the
-// directory has changed, so that it must be scanned again.
+// than that of the remover names the checkpoint as its parent, or the
+// checkpoint is in `listed`. These are the names that the claimant of
+// `generation` has seen. A checkpoint that does not verify is left as it is.
+// Returns true if the directory has changed, so that it must be scanned again.
 Result<bool> UndoStaleRemovals(World& world, const std::string& directory,
                                const StoreScan& scan, uint64_t generation,
                                const std::set<std::string>& listed);

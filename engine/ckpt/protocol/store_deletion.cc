@@ -14,7 +14,7 @@ namespace gauntlet {
 namespace {
 
 // Deletes all checkpoints except `kept`, then all claims. The rename of each
-// checkpoint is durable before its files are removed, so that after a crash no
+// checkpoint is durable before its files are removed. So after a crash no
 // checkpoint is left without the claims that fence it.
 Status DeleteAllExcept(World& world, const std::string& directory,
                        const std::string& kept, uint64_t generation) {
@@ -41,9 +41,9 @@ Status DeleteAllExcept(World& world, const std::string& directory,
 }
 
 // Deletes the engine's entries of the directory. Deletes the newest checkpoint
-// last, when all other deletions are durable, so that at no time a claim or the
-// state file names a missing checkpoint. May be called again after an error:
-// entries that are already deleted are no error.
+// last, when all other deletions are durable. So no claim and no state file
+// ever names a missing checkpoint. May be called again after an error: entries
+// that are already deleted are no error.
 Status DeleteContents(World& world, const std::string& directory,
                       const std::string& newest, uint64_t generation) {
   RETURN_IF_ERROR(RemoveTree(

@@ -10,8 +10,9 @@
 namespace gauntlet {
 namespace {
 
-// With the pauses in between, the attempts last up to 33 s: a client of a file
-// server may use a cached listing for up to 30 s (acdirmin of NFS, by default).
+// The attempts, with the pauses between them, last up to 33 s. A client of a
+// file server may use a cached listing for up to 30 s (acdirmin of NFS, by
+// default).
 constexpr int kScanAttempts = 18;
 constexpr Duration kFirstPause = std::chrono::milliseconds(10);
 constexpr Duration kLongestPause = std::chrono::seconds(4);

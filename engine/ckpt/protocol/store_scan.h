@@ -23,7 +23,7 @@ struct ScannedCheckpoint {
   std::string name;
   CheckpointName parsed;
   Status status;  // Ok if `manifest` is set; else the reason
-  // Set if it can be read and has the step of the name.
+  // Set if the manifest can be read and its step is that of the name.
   std::optional<Manifest> manifest;
 
   uint64_t WrittenBy() const;
@@ -36,11 +36,11 @@ struct ScannedEntry {
   FileKind kind = FileKind::kFile;
 };
 
-// Damage of the state file if there are checkpoints and no such file.
+// Value of StateFile::damage if there are checkpoints but no state file.
 inline constexpr std::string_view kStateFileMissing = "missing";
 
 struct StoreScan {
-  std::vector<ScannedEntry> entries;  // all that belong to the engine
+  std::vector<ScannedEntry> entries;  // all but EntryKind::kOther
   std::vector<ScannedCheckpoint> checkpoints;
   RecordedParents parents;     // from claims, else from manifests
   uint64_t highest_claim = 0;  // 0: none
@@ -53,8 +53,8 @@ struct StoreScan {
   Lineage lineage;  // of `checkpoints`
   // Error of a run that starts here; Ok if there is no obstacle.
   // kInvalidArgument names the first obstacle and the remedy. An obstacle is an
-  // entry of a kind that no run creates, such as a directory in the place of
-  // the state file, a dangling link in the place of a claim, or a link in the
+  // entry of a kind that no run creates. Examples: a directory in the place of
+  // the state file, a dangling link in the place of a claim, a link in the
   // place of a checkpoint.
   Status obstacle;
   std::string obstacle_name;  // entry that is the obstacle; "": none

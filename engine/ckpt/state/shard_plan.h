@@ -26,8 +26,8 @@ const TensorView* FindTensor(std::span<const TensorView> tensors,
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors);
 
 // Returns the shard of each tensor. Tensors are not split. Longest processing
-// time first: takes the tensors by descending size (then by name), and puts
-// each into the shard with the fewest bytes so far (then the lowest index). The
+// time first: takes the tensors by descending size (then by name). Puts each
+// into the shard with the fewest bytes so far (then the lowest index). The
 // largest shard is at most 4/3 of the optimum (Graham 1969). A shard may be
 // empty. The result depends only on names and sizes, not on the order of the
 // tensors. REQUIRES: shards >= 1, the names are unique.

@@ -1,8 +1,8 @@
 // Digest of a training state, by which two states are compared.
 //
 // Each tensor is divided into blocks of 64 KiB (the last one may be shorter),
-// and each block has an XXH3-128. The digest of a state is the XXH3-128 of the
-// list of its tensors in byte order of their names. An entry of the list is, in
+// and each block has an XXH3-128. The digest of a state is the XXH3-128 of a
+// list with one entry per tensor, in byte order of the names. An entry is, in
 // little-endian:
 //   u64 length of the name, the name, u8 dtype, u64 number of dimensions,
 //   u64 each dimension, u64 bytes, then per block u64 high half, u64 low half.
@@ -73,7 +73,7 @@ class StateDigester {
  private:
   struct Entry {
     size_t bytes = 0;
-    size_t digests_at = 0;  // offset in the list
+    size_t digests_at = 0;  // offset of its digests in list_
   };
 
   void Describe(std::span<const TensorView> tensors);
