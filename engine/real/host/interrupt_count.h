@@ -12,9 +12,10 @@
 namespace gauntlet {
 
 // SIGINTs within this time of the first one count as one interrupt. Each later
-// SIGINT counts as another. A wrapper such as `timeout` signals both its child
-// and the group of its child, and a terminal and a script may both forward one
-// Ctrl-C. No person presses a key again so soon.
+// SIGINT counts as another. One Ctrl-C may cause several SIGINTs: a terminal
+// and a script may both forward it, and a wrapper such as `timeout` signals
+// both its child and the group of its child. No person presses a key again so
+// soon.
 inline constexpr Duration kOneInterrupt = std::chrono::milliseconds(200);
 
 // Add() may be called by signal handlers: it uses lock-free atomics only.

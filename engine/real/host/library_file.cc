@@ -19,11 +19,11 @@ bool ReadAt(std::ifstream& in, uint64_t offset, T& value) {
       in.read(reinterpret_cast<char*>(&value), sizeof(value)));
 }
 
-// Returns the offset of the end of the last byte that the loader maps, or of
-// the section table if that ends later; UINT64_MAX if the sum overflows. Only
-// PT_LOAD segments are mapped: the other program headers describe parts of
-// them, and strip may leave a PT_GNU_RELRO that extends past the end of the
-// file.
+// Returns the length that the file must have: the end of the last segment that
+// the loader maps, or of the section table if that ends later. UINT64_MAX if a
+// sum overflows. Only PT_LOAD segments are mapped. The other program headers
+// describe parts of them. strip may leave a PT_GNU_RELRO that extends past the
+// end of the file.
 uint64_t EndOf(std::ifstream& in, const Elf64_Ehdr& header, uint64_t size) {
   const auto end_of = [](uint64_t offset, uint64_t bytes) {
     return offset + std::min(bytes, UINT64_MAX - offset);

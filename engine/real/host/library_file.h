@@ -1,6 +1,6 @@
 // Checks that a shared library is as long as its header implies. The loader
-// does not check: it maps what the file has, and a truncated library crashes
-// the program at the first missing page.
+// does not check this: it maps what the file has. A truncated library then
+// crashes the program at the first missing page.
 #ifndef GAUNTLET_ENGINE_REAL_HOST_LIBRARY_FILE_H_
 #define GAUNTLET_ENGINE_REAL_HOST_LIBRARY_FILE_H_
 

@@ -21,8 +21,8 @@ std::atomic<int> termination_notices{0};
 InterruptCount interrupts;
 constexpr int64_t kNone = -1;
 std::atomic<int64_t> first_notice_ns{kNone};  // by SystemClock
-std::atomic<int> second_interrupt_code{-1};   // exit code; -1: it is only
-                                              // counted
+std::atomic<int> second_interrupt_code{-1};   // exit code; -1: the second
+                                              // interrupt only counts
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<int64_t>::is_always_lock_free,
               "a signal handler may touch lock-free atomics only");

@@ -1,4 +1,5 @@
-// This machine and this process.
+// The Host of real runs: this machine and this process. Its preemption notices
+// are signals.
 #ifndef GAUNTLET_ENGINE_REAL_HOST_REAL_HOST_H_
 #define GAUNTLET_ENGINE_REAL_HOST_REAL_HOST_H_
 
@@ -16,15 +17,16 @@ namespace gauntlet {
 // NoticeSignals().
 sigset_t SignalsThatMayBeNotices();
 
-// Called first in main() of a program that trains: holds those signals until
-// InstallSignalHandlers or ReleaseSignals. Until then none of them ends the
-// process.
+// Called first in main() of a program that trains. Holds
+// SignalsThatMayBeNotices() until InstallSignalHandlers or ReleaseSignals, so
+// that none of them ends the process before.
 void HoldSignals();
 
 // Called once, before a thread starts. From then on SIGTERM, SIGINT and (unless
-// it is ignored) SIGHUP are preemption notices. Signals that were held until
-// then become notices too. A write to a broken pipe or past the file size limit
-// becomes an error of that write instead of ending the process.
+// it is ignored) SIGHUP are preemption notices, and no longer held. If one of
+// them arrived while it was held, it becomes a notice too. A write to a broken
+// pipe or past the file size limit no longer ends the process: the write
+// returns an error.
 void InstallSignalHandlers();
 
 // Makes the signal a preemption notice too. REQUIRES: `name` is one of

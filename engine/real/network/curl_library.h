@@ -31,9 +31,9 @@ struct CurlLibrary {
   decltype(&curl_slist_free_all) slist_free_all = nullptr;
 };
 
-// Opens the library, and never closes it: a thread of libcurl may still wait
-// for a name. kUnavailable: it does not load or is too old. Safe from any
-// thread.
+// Opens the library, and never closes it: a thread of libcurl may still be
+// resolving a host name. kUnavailable: the library does not load or is too old.
+// Safe from any thread.
 Result<CurlLibrary> OpenCurl(const std::string& file);
 
 }  // namespace gauntlet

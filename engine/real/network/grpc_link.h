@@ -27,10 +27,10 @@ class LinkRegistry;
 // The state of a stream end: frames received but not yet taken, and frames to
 // send.
 //
-// gRPC allows one read and one write at a time, and no operation may start
-// after the end was declared. The mutex is held during each start, so that gRPC
-// sees this order too. That cannot deadlock: gRPC calls no callback within the
-// call that starts an operation.
+// gRPC allows one read and one write at a time, and no operation after
+// DeclareEnd. The mutex is held during each start, so that gRPC sees this order
+// too. That cannot deadlock: gRPC calls no callback within the call that starts
+// an operation.
 //
 // Owned by the Channel and, from Adopt to OnGone, by the stream.
 class Link {
@@ -53,7 +53,8 @@ class Link {
   // if this host supports it.
   void OfferLane();
 
-  // Returns true if destroying the link joins gRPC's threads.
+  // Returns true if destroying the link joins gRPC's threads, so that none of
+  // them may destroy it.
   virtual bool MustNotEndInGrpcThread() const = 0;
 
   // The connection's nonce; valid once connected.
@@ -102,7 +103,8 @@ class Link {
   void EndIfDrained();
   void WakeAll();
   Status LostStatus() const;
-  // Returns the lane's status, or the reason why the connection is lost.
+  // Returns Ok if `status`, of an operation on the lane, is Ok. Else returns
+  // the reason why the connection is lost or, if it is not lost, `status`.
   Status LaneStatus(Status status);
 
   LinkRegistry& registry_;
@@ -138,8 +140,9 @@ class ConnectingLink : public Link {
   enum class State { kWaiting, kConnected, kFailed };
   State AwaitChallenge(std::chrono::steady_clock::time_point deadline);
 
-  // Makes gRPC reconnect now if its last attempt failed, instead of after its
-  // minimum backoff of 100 ms, which would slow start-up down.
+  // If gRPC's last attempt to connect failed, makes gRPC try again now.
+  // Otherwise it would wait for its minimum backoff of 100 ms, which would slow
+  // start-up down.
   virtual void Hurry() = 0;
 
  protected:

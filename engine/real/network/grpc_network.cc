@@ -169,7 +169,7 @@ class Acceptor {
       server_.streams.Serve(std::move(connection));
     } else if (errno == EMFILE || errno == ENFILE) {
       pollfd wait = {.fd = stop_.get(), .events = POLLIN, .revents = 0};
-      poll(&wait, 1, kAcceptRetryMs);  // a pause: others may be closed
+      poll(&wait, 1, kAcceptRetryMs);  // a pause, in which others may be closed
     }
   }
 

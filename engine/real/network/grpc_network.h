@@ -16,9 +16,10 @@ namespace gauntlet {
 inline constexpr size_t kMaxBytesInFlight = size_t{64} << 20;
 
 // Each channel is a TCP connection of its own with one stream of the service in
-// link.proto; frames are its messages. Not encrypted unless UseTls was called;
-// ignores proxy settings. A client on the server's host whose first frame is a
-// ring's hello sends its other frames by a SharedLane.
+// link.proto; frames are its messages. Connections are not encrypted unless
+// UseTls was called. Proxy settings are ignored. If a client is on the server's
+// host, and its first frame is the hello of a ring, it sends its later frames
+// through a SharedLane, if possible.
 //
 // Frames that the receiver does not take are held: up to 64 MiB at the
 // receiver, the others at the sender. A process that dies breaks its channels

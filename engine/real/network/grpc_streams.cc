@@ -1,7 +1,7 @@
-// Not instrumented by ThreadSanitizer (see CMakeLists.txt): the templates of
-// gRPC's headers compiled here are synchronized by locks inside its library,
-// which that tool cannot see. So all logic of streams is in grpc_link.cc, and
-// only the calls of gRPC are here.
+// Not instrumented by ThreadSanitizer (see CMakeLists.txt). The templates of
+// gRPC's headers that are compiled here are synchronized by locks inside gRPC's
+// library, and ThreadSanitizer cannot see these locks. So all logic of streams
+// is in grpc_link.cc, and only the calls of gRPC are here.
 #include "engine/real/network/grpc_streams.h"
 
 #include <chrono>
@@ -84,7 +84,7 @@ class ClientLink final
     context_.set_wait_for_ready(true);
     grpc::GenericStub stub(transport_);
     stub.PrepareBidiStreamingCall(&context_, kMethod, {}, this);
-    AddHold();  // until DeclareEnd: not only gRPC's callbacks start operations
+    AddHold();  // until DeclareEnd, as other threads start operations too
     Open(std::nullopt);
     StartCall();
     return true;
@@ -156,8 +156,8 @@ class ServerLink final : public Link, public ServerReactor {
   void Take(Frame frame) override {
     if (!std::exchange(is_silent_, false)) return Link::Take(std::move(frame));
     if (frame.size() > kMaxFirstFrameBytes) return Cancel();
-    // A rejected connection counts as silent until its stream has ended: it is
-    // limited like silent ones, and has time to receive the answer.
+    // A rejected connection counts as silent until its stream has ended. So it
+    // is limited like silent ones, and has time to receive the answer.
     if (std::optional<Frame> answer = pending_.Check(nonce(), frame)) {
       return Reject(*std::move(answer));
     }
@@ -180,7 +180,8 @@ class Rejection final : public ServerReactor {
 
 }  // namespace
 
-// Passes messages on unparsed. gRPC itself rejects other methods.
+// Serves the method Open, and passes its messages on unparsed. gRPC itself
+// rejects all other methods.
 class StreamServer::Service final
     : public wire::Link::WithRawCallbackMethod_Open<wire::Link::Service> {
  public:

@@ -12,9 +12,9 @@
 
 namespace gauntlet {
 
-// Starts a connection of its own to gRPC's `target`, and a stream on it;
-// `address` is for messages. `tls` is used only during the call; null: no
-// encryption. Returns nullptr if the network is shutting down.
+// Starts a new connection to `target`, an address in gRPC's form, and a stream
+// on it. `address` is for messages. `tls` is used only during the call; null:
+// no encryption. Returns nullptr if the network is shutting down.
 std::shared_ptr<ConnectingLink> StartConnecting(LinkRegistry& registry,
                                                 const std::string& address,
                                                 const std::string& target,
@@ -27,7 +27,7 @@ std::string NormalizePeer(std::string peer);
 // destructor breaks them.
 class StreamServer {
  public:
-  // `pending` outlives it. `tls` is as in StartConnecting.
+  // `pending` must outlive this object. `tls` is as in StartConnecting.
   StreamServer(LinkRegistry& registry, const std::string& address,
                PendingConnections& pending, const TlsCredentials* tls);
   ~StreamServer();

@@ -8,11 +8,11 @@
 namespace gauntlet {
 namespace {
 
-// Least time that a connection may stay silent. If too many are silent, no
-// other connection is accepted until the oldest has been silent for this time
-// and is shut down; new ones wait in the kernel's queue. gRPC closes a
-// connection only some time after its shutdown here, so without this limit the
-// number of open connections would have no bound.
+// Least time that a connection may stay silent. If too many are silent, one of
+// them is disconnected (ChooseOneToDisconnect), but only after this time. Until
+// then no other connection is accepted; new ones wait in the kernel's queue.
+// gRPC closes a connection only some time after it was shut down here. So
+// without this limit the number of open connections would have no bound.
 constexpr auto kLeastSilence = std::chrono::milliseconds(20);
 
 }  // namespace

@@ -35,7 +35,7 @@ class PendingConnections {
       : filter_(std::move(filter)) {}
 
   // Adds an accepted connection from `peer`. `watch` is a second descriptor of
-  // it.
+  // the connection.
   void AddConnection(std::string peer, Descriptor watch);
   // Adds the stream of a connection. Returns false iff it is not the
   // connection's first stream; the caller must refuse it.
@@ -57,10 +57,10 @@ class PendingConnections {
   // Disconnects all connections, and each that is added from now on.
   void Close();
 
-  // Result for the thread that accepts connections.
+  // Result of DisconnectExpired, for the thread that accepts connections.
   struct AcceptState {
-    bool can_accept = true;  // one more connection
-    SteadyTime next_check = SteadyTime::max();
+    bool can_accept = true;  // one more connection may be accepted
+    SteadyTime next_check = SteadyTime::max();  // time of the next call
     // Descriptors of silent connections. POLLRDHUP: the client has closed.
     std::vector<std::shared_ptr<const Descriptor>> watched;
   };

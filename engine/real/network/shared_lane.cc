@@ -142,8 +142,8 @@ bool SharedLane::Wait(Side& other, Time deadline,
   while (!ready()) {
     const uint32_t seen = other.bell;
     other.waiting = 1;
-    // Read before the last call of `ready`, so that a frame that was written
-    // before the break is still received.
+    // broken_ is read before the last call of `ready`, so that a frame that was
+    // written before the break is still received.
     const bool ends = broken_ || SteadyNow() >= deadline;
     if (ready()) return true;
     if (ends) return false;

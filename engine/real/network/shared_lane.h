@@ -6,9 +6,9 @@
 // descriptor. The writer opens the memory under these numbers in /proc. The
 // kernel permits this only if the writer may also read the reader's memory. The
 // kernel frees the memfd when the last process that maps it ends. The name of
-// the memfd contains the connection's nonce. So a writer on another host, or in
-// another PID namespace, finds no memory, and a writer never opens the memory
-// of another connection.
+// the memfd contains the connection's nonce. So a writer never opens the memory
+// of another connection. A writer on another host, or in another PID namespace,
+// finds no memory.
 #ifndef GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 #define GAUNTLET_ENGINE_REAL_NETWORK_SHARED_LANE_H_
 
@@ -60,8 +60,8 @@ class SharedLane {
 
   SharedLane(Descriptor file, void* memory);
   static Result<std::unique_ptr<SharedLane>> Map(Descriptor file);
-  // Waits until `ready` returns true; returns false at the deadline, or once
-  // broken.
+  // Wait returns true once `ready` does; false at the deadline, or once this
+  // end is broken. `other` is the other end's side.
   struct Side;
   bool Wait(Side& other, Time deadline, const std::function<bool()>& ready);
   bool WaitForRoom(uint32_t bytes, Time deadline);

@@ -26,11 +26,11 @@ Result<Descriptor> ListenOn(const std::string& address);
 
 // A port of this host that is reserved as long as the socket is open.
 //
-// The socket is bound with SO_REUSEADDR and never listens. Linux then lets
-// others bind the port only by its number and with SO_REUSEADDR, and lets one
-// of them listen (ListenOn and most servers do so). So workers that know the
-// port can listen on it, also after a restart, while the kernel never picks it
-// for a socket that requests any free port.
+// The socket is bound with SO_REUSEADDR and never listens. So Linux lets one
+// other socket listen on the port, if that socket uses SO_REUSEADDR too and
+// names the port. (ListenOn and most servers use SO_REUSEADDR.) Workers that
+// know the port can listen on it, also after a restart. The kernel never picks
+// it for a socket that requests any free port.
 struct ReservedPort {
   Descriptor socket;
   int port = 0;
@@ -43,10 +43,10 @@ Result<ReservedPort> ReservePort(const std::string& host);
 // it. Returns an error if that fails: other processes could not connect either.
 Status CheckReachable(const std::string& host);
 
-// Returns that address of `host` which belongs to this machine; if several do,
-// prefers one that is not loopback. `host` is a name or an address; neither it
-// nor the result has brackets. kInvalidArgument: all addresses of `host` belong
-// to other machines. kUnavailable: the name is unknown at present.
+// Returns an address of `host` that belongs to this machine, if possible one
+// that is not loopback. `host` is a name or an address; neither it nor the
+// result has brackets. kInvalidArgument: all addresses of `host` belong to
+// other machines. kUnavailable: the name is unknown at present.
 Result<std::string> LocalAddressOf(const std::string& host);
 
 // Returns this machine's own address on the route to `address`, without port

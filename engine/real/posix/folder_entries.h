@@ -14,7 +14,8 @@ namespace gauntlet {
 std::vector<std::filesystem::directory_entry> EntriesOf(
     const std::filesystem::path& folder, std::error_code& error);
 
-// The same, for callers that treat an unreadable folder as an empty one.
+// As EntriesOf above, for callers that treat an unreadable folder as an empty
+// one.
 std::vector<std::filesystem::directory_entry> EntriesOf(
     const std::filesystem::path& folder);
 

@@ -10,8 +10,8 @@
 namespace gauntlet {
 
 // Returns a copy of the descriptor with the lowest free number from `lowest`
-// on; programs do not inherit it. kIoError: the limit of open files (ulimit -n)
-// permits none; the message begins with `name`.
+// on. The copy has FD_CLOEXEC: other programs do not inherit it. kIoError: the
+// limit of open files (ulimit -n) permits none; the message begins with `name`.
 Result<Descriptor> DuplicateFrom(const Descriptor& fd, int lowest,
                                  std::string_view name);
 

@@ -9,9 +9,9 @@
 
 namespace gauntlet {
 
-// Returns the Status of a call that failed with `error` (an errno value): a
-// code of engine/world/storage.h, and "thing: operation: text of errno".
-// REQUIRES: error is not 0.
+// Returns the Status of a call that failed with `error`, an errno value. Its
+// code is one of engine/world/storage.h, its message "thing: operation: text of
+// errno". REQUIRES: error is not 0.
 Status PosixError(int error, std::string_view thing,
                   std::string_view operation);
 

@@ -15,9 +15,9 @@ namespace gauntlet {
 // "events/worker-0.jsonl: open: expected a regular file, found a pipe".
 Status CheckRegularFile(const Descriptor& file, const std::string& path);
 
-// Returns the Status of a failed open(2) for writing with O_NOFOLLOW and
-// O_NONBLOCK. kInvalidArgument, as from CheckRegularFile, for links, pipes
-// without a reader and directories; other errors as from PosixError.
+// Returns the Status of a failed open(2) whose flags had O_NOFOLLOW and
+// O_NONBLOCK. kInvalidArgument, as from CheckRegularFile, for links, for
+// directories, and for pipes without a reader; other errors as from PosixError.
 Status OpenError(int error, const std::string& path);
 
 // Opens a log for appending, or creates it with mode 0664 less the umask. Never

@@ -97,9 +97,10 @@ struct Preparation {
   pid_t parent = 0;
 };
 
-// Restores the default handling of all signals, except an ignored SIGHUP: nohup
-// covers children too. REQUIRES: all signals are blocked, so that none runs a
-// handler of the parent, or has its default effect before the program starts.
+// Restores the default handling of all signals. Exception: an ignored SIGHUP
+// stays ignored, as nohup covers children too. REQUIRES: all signals are
+// blocked. So none runs a handler of the parent, or has its default effect
+// before the program starts.
 void ResetSignals(const sigset_t& blocked) {
   struct sigaction hangup = {};
   sigaction(SIGHUP, nullptr, &hangup);
@@ -122,8 +123,8 @@ sigset_t BlockedIn(const ChildProgram& program) {
 }
 
 // Forks with all signals blocked in the child. _Fork runs no handlers of
-// pthread_atfork: the handler of libfiu (fiu-run) would start a thread in the
-// child, and this thread may take descriptor numbers that the child is about to
+// pthread_atfork. The handler of libfiu (fiu-run) would start a thread in the
+// child. That thread might take descriptor numbers that the child is about to
 // use.
 pid_t Fork() {
   sigset_t all = {};
@@ -178,8 +179,8 @@ bool ArrangeDescriptors(const Preparation& child) {
   _exit(kExecFailed);
 }
 
-// Reads the errno of a failed start; 0 if exec succeeded and so closed the
-// pipe.
+// Reads the errno of a failed start. Returns 0 if exec succeeded: it has then
+// closed the pipe.
 int ReadFailure(int fd) {
   int error = 0;
   RetryOnInterrupt([&] { return read(fd, &error, sizeof(error)); });

@@ -12,9 +12,9 @@
 
 namespace gauntlet {
 
-// Treatment, from the child's start, of signals that may be notices
-// (SignalsThatMayBeNotices): they have their usual effect, or are held until
-// the program decides what they mean (HoldSignals).
+// Treatment of the signals that may be notices (SignalsThatMayBeNotices) when
+// the child starts. kOpen: they have their usual effect. kHeld: they are held
+// until the program decides what they mean (HoldSignals).
 enum class SignalsAtStart : uint8_t { kOpen, kHeld };
 
 // Destination of a child's standard output and error: those of this process, or
@@ -48,9 +48,10 @@ struct ChildProcess {
 };
 
 // Starts the program in a process group of its own. Its standard input is
-// empty, and all signals have their default handling; none is blocked except
-// held ones. It has no descriptors but 0, 1, 2, the kept ones, and as 3 a
-// stream socket, whose other end is ChildProcess::socket.
+// empty. All signals have their default handling, but an ignored SIGHUP stays
+// ignored. No signals are blocked except held ones. The open descriptors are 0,
+// 1, 2, the kept ones, and 3: a stream socket whose other end is
+// ChildProcess::socket.
 //
 // The child is killed when the thread that called this ends, for any reason
 // (PR_SET_PDEATHSIG refers to the thread, not the process). So call it from a

@@ -76,8 +76,8 @@ std::optional<double> FigureOf(const Json& object, const char* key) {
   return object.at(key).get<double>();
 }
 
-// Returns the longest prefix of `text` that takes at most `limit` bytes as
-// JSON, followed by an ellipsis if it is not the whole text.
+// Shortens `text` to at most `limit` bytes as JSON. A shortened text ends with
+// an ellipsis.
 std::string FitToJson(std::string_view text, size_t limit) {
   constexpr std::string_view kEllipsis = "…";
   constexpr size_t kLongestEscape = 6;  // \u0001, or for an invalid byte

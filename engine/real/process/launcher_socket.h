@@ -9,9 +9,9 @@
 //              "loss":"3e99999a","accuracy":0.91,"val_accuracy":0.9,
 //              "resumed_from":100}}
 //   {"acknowledged":true}              from the launcher
-// A loss is the 8 hex digits of its float32. Missing values are left out:
-// `loss`, `line` and `failure` of a progress; `loss`, `accuracy`,
-// `val_accuracy` and `resumed_from` of a result.
+// A loss is the 8 hex digits of its float32. Values that are missing are left
+// out, such as `loss` and `line` of a progress, or `accuracy` and
+// `resumed_from` of a result.
 #ifndef GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
 #define GAUNTLET_ENGINE_REAL_PROCESS_LAUNCHER_SOCKET_H_
 
@@ -50,17 +50,18 @@ std::string WorkerMessageLine(const TrainResult& result);
 Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
     std::string_view line);
 
-// Most bytes of messages that wait in a worker until there is room for them.
+// Maximum total size, in bytes, of the messages that wait in a worker for room
+// in the send buffer.
 inline constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 
 // The worker's end. Only AwaitAcknowledgement blocks; all other functions
 // return even if the launcher is paused and does not read. Progress that the
 // launcher acts on uses at most 7/8 of the send buffer, other progress at most
 // 1/2. The rest is reserved for the result, which therefore always fits. A
-// message beyond its share is dropped, unless it has a `line`: such messages
-// wait, in order, until a later Progress or Result finds room. At most
-// kMaxWaitingBytes wait. Further lines, and those that still wait when the
-// result is sent, are lost; a line states their number.
+// message for which its share has no room is dropped or, if it has a `line`,
+// waits. Messages wait, in order, until a later Progress or Result finds room.
+// At most kMaxWaitingBytes wait. Further lines, and those that still wait when
+// the result is sent, are lost; a line states their number.
 class LauncherSocket final : public ProgressReporter {
  public:
   // Takes over an inherited descriptor and sets FD_CLOEXEC. kInvalidArgument if

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kMaxLineBytes = 65536;
 constexpr size_t kChunkBytes = 4096;  // on the stack, which may be small
 constexpr size_t kMaxQuotedBytes = 200;
-// Maximum number of bytes to read from a running worker at a time: a worker
+// Maximum number of bytes to read from a running worker at a time. So a worker
 // that writes without end delays neither the others nor signals to this
 // process.
 constexpr size_t kMaxBytesAtOnce = size_t{16} * kChunkBytes;

@@ -29,7 +29,8 @@ struct LocalWorkerOptions {
   std::string logs_directory;
   // "NAME=value", added to this process's environment; see WorkerEnvironment.
   std::vector<std::string> environment;
-  // Inherited by each worker in addition to locks; see ChildProgram.
+  // Descriptors that each worker inherits in addition to those of the locks;
+  // see ChildProgram.
   std::vector<int> kept_descriptors;
 };
 
@@ -51,8 +52,8 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   LocalWorkerProcesses& operator=(const LocalWorkerProcesses&) = delete;
 
   // Returns addresses with ports of 127.0.0.1 that are reserved until the next
-  // call, so that a restarted worker finds its address free. No port was
-  // returned by the previous call.
+  // call, so that a restarted worker finds its address free. None of these
+  // ports was returned by the previous call.
   Result<std::vector<std::string>> ReserveAddresses(int count) override;
   // REQUIRES: the worker's previous incarnation has ended, and Next returned
   // its end.

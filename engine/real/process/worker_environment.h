@@ -9,11 +9,11 @@
 namespace gauntlet {
 
 // Returns "NAME=value" entries: those of `inherited`, then those of `added`.
-// Leaves out the entries of `inherited` that
-//   - `added` overrides
-//   - assign a process its place in a cluster (TF_CONFIG, torchrun, Slurm, Open
-//     MPI, PMIx, Kubernetes): the launcher's place would contradict the
-//     worker's
+// Leaves out two kinds of entries of `inherited`:
+//   - those that `added` overrides
+//   - those that assign a process its place in a cluster (TF_CONFIG, torchrun,
+//     Slurm, Open MPI, PMIx, Kubernetes): the launcher's place would contradict
+//     the worker's
 std::vector<std::string> WorkerEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::string>& added);

@@ -34,8 +34,8 @@ struct EventFileHeader {
   int incarnation = 1;
 };
 
-// Each line is one write(2) to a file opened for appending, so an event
-// survives the death of the process by any signal once Emit has returned.
+// Each line is one write(2) to a file opened for appending. So once Emit has
+// returned, the event survives the death of the process by any signal.
 class EventFile final : public EventLog {
  public:
   // Creates the file, or opens it to append, and writes the header. Errors are

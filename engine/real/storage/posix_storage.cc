@@ -154,8 +154,9 @@ Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
 }
 
 // Returns true iff the file's owner is this process's user or the owner of the
-// directory, who can replace every file in it. A file server that squashes root
-// assigns files and directories created by root to the user `nobody`.
+// directory. The latter can replace every file in the directory. (A file server
+// that squashes root assigns files and directories created by root to the user
+// `nobody`.)
 bool OwnerIsTrusted(uid_t owner, const std::string& path) {
   if (owner == geteuid()) return true;
   struct stat info = {};
