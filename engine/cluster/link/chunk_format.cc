@@ -178,7 +178,7 @@ void SetHeader(const ChunkHeader& header, Frame& frame) {
 std::span<float> FloatsOfChunk(Frame& frame) {
   const size_t bytes = frame.size() - kChunkHeaderBytes;
   CHECK(bytes % sizeof(float) == 0, "a payload of whole floats");
-  // The floats are aligned: the header has 80 bytes, and a string of this
+  // The floats are aligned. The header has 80 bytes, and a string of this
   // length is in heap memory, which is 16-byte aligned.
   return {reinterpret_cast<float*>(frame.data() + kChunkHeaderBytes),
           bytes / sizeof(float)};

@@ -24,7 +24,7 @@ namespace gauntlet {
 enum class ChunkKind : uint8_t {
   kPartial = 1,  // partial sum of an all-reduce, sent up the ranks
   kTotal = 2,    // total of an all-reduce, sent round the ring
-  kGather = 3,   // list of an all-gather so far
+  kGather = 3,   // texts that an all-gather has collected so far
   kState = 4,    // part of a state, sent round the ring
   kDevice = 5,   // array from a device, on a channel of its own
 };
@@ -39,9 +39,10 @@ struct ChunkHeader {
   uint32_t request_bits = 0;
   uint64_t generation = 0;
   uint64_t step = 0;
-  int64_t correct = 0;  // in that chunk: sum over the workers
-  int64_t samples = 0;  // in that chunk: sum over the workers; kState: size of
-                        // the state in bytes
+  // Sums over the workers. Set only in the chunk that an all-reduce sums last.
+  // Exception: in a kState chunk, `samples` is the size of the state in bytes.
+  int64_t correct = 0;
+  int64_t samples = 0;
 };
 
 inline constexpr size_t kChunkHeaderBytes = 80;

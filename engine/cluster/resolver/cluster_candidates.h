@@ -29,8 +29,8 @@ struct ClusterCandidate {
   // Address of the chief; empty and 0 if the rule does not provide it.
   std::string chief_host;
   int chief_port = 0;
-  std::string missing_host_reason;    // part of the error that the host is
-                                      // missing
+  std::string missing_host_reason;    // if chief_host is empty: a part of the
+                                      // error message
   std::optional<ClusterPlace> place;  // set only by TF_CONFIG, which states the
                                       // complete place
   std::optional<int> local_rank;

@@ -72,9 +72,10 @@ Status Resolver::Read() {
   return OkStatus();
 }
 
-// Returns true if the candidate yields to all other candidates: another
-// launcher, inside the candidate's, started this process, or this process is
-// Slurm's batch script, or Slurm or mpirun started only one worker.
+// Returns true if the candidate yields to all other candidates. It does in
+// three cases: another launcher runs inside the candidate's and started this
+// process; this process is Slurm's batch script; Slurm or mpirun started only
+// one worker.
 bool Resolver::IsAround(const ClusterCandidate& candidate) const {
   const ClusterCandidate* const torchrun = Find(ClusterRule::kTorchrun);
   const bool in_agent = torchrun != nullptr && torchrun->started_this_process;

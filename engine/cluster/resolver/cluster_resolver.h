@@ -32,8 +32,8 @@
 //
 // **Contradictions.** Rules that describe this process must agree on rank and
 // number of workers. If one launcher runs inside another, the inner one started
-// this process, and the variables of the outer one describe another process:
-// they are ignored, not compared. The following are ignored:
+// this process. The variables of the outer one describe another process: they
+// are ignored, not compared. The following are ignored:
 //   - Slurm, Open MPI and Kubernetes if torchrun's agent runs inside them
 //     (TORCHELASTIC_RUN_ID is set)
 //   - Slurm and Kubernetes if mpirun runs inside them (PMIX_NAMESPACE or

@@ -23,9 +23,9 @@ struct HostListHead {
   uint64_t hosts = 0;
 };
 
-// kInvalidArgument names the error: an empty part, unmatched or nested
-// brackets, a malformed or descending range, an invalid host name, more than
-// ten million hosts.
+// Returns the head of the list. kInvalidArgument names the error: an empty
+// part, unmatched or nested brackets, a malformed or descending range, an
+// invalid host name, or more than ten million hosts.
 Result<HostListHead> ReadHostList(std::string_view text);
 
 }  // namespace gauntlet

@@ -1,9 +1,9 @@
 // A worker's place in the cluster according to TF_CONFIG.
 //
 // TF_CONFIG is one JSON object, {"cluster": {job: ["host:port", …], …}, "task":
-// {"type": job, "index": n}}: `cluster` is the same for all tasks, `task`
-// identifies this one (TensorFlow, "Multi-worker training with Keras"). Jobs
-// supported here are "chief" (at most one task), "worker" and "evaluator".
+// {"type": job, "index": n}}. `cluster` is the same for all tasks, and `task`
+// identifies this one. (See TensorFlow, "Multi-worker training with Keras".)
+// Jobs supported here are "chief" (at most one task), "worker" and "evaluator".
 #ifndef GAUNTLET_ENGINE_CLUSTER_RESOLVER_TF_CONFIG_H_
 #define GAUNTLET_ENGINE_CLUSTER_RESOLVER_TF_CONFIG_H_
 

@@ -49,18 +49,18 @@ class DeviceRing {
   DeviceRing& operator=(const DeviceRing&) = delete;
 
   // Sets `total` to the sum over all replicas of all ranks in ascending order.
-  // All arrays are in the kernels' memory and as long as `total`. If a rank
-  // completes the ring's next exchange, all ranks have received their totals.
-  // kUnavailable: a worker or the connection to it is lost; kDeadlineExceeded:
-  // a worker sent nothing for `timeout`. After an error this ring and the
-  // underlying ring are broken.
+  // All arrays are in the kernels' memory and as long as `total`. Once a rank
+  // has completed the next exchange of Parts::ring, all ranks have received
+  // their totals. kUnavailable: a worker or the connection to it is lost;
+  // kDeadlineExceeded: a worker sent nothing for `timeout`. After an error this
+  // ring and Parts::ring are broken.
   Status Sum(const ExchangeKey& key,
              std::span<const std::span<const float>> local,
              std::span<float> total, Duration timeout);
 
  private:
-  // The operation that a wait is for, named in error messages, and its time
-  // limit.
+  // A wait for an operation: the operation's name, for error messages, and the
+  // time limit.
   struct Wait {
     std::string what;
     Duration timeout;

@@ -26,8 +26,8 @@ class PassProgress {
   void Begin();
   // Marks the gradients from this offset on as final. Offsets descend.
   void SetFinalFrom(size_t offset);
-  // Ends the pass: all gradients are final, and so are the other values that
-  // are summed together with them.
+  // Ends the pass. All gradients are final, and so are the values that are
+  // summed together with them.
   void Complete(Time now);
 
   void WaitUntilFinalFrom(size_t offset);
@@ -42,7 +42,7 @@ class PassProgress {
   static constexpr int64_t kIncomplete = kNever.time_since_epoch().count();
 
   std::atomic<size_t> final_from_ = SIZE_MAX;
-  std::atomic<int64_t> completed_ = kIncomplete;  // since the clock's origin
+  std::atomic<int64_t> completed_ = kIncomplete;  // time of Complete, in ns
   std::unique_ptr<Event> changed_;
 };
 

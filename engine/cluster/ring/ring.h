@@ -37,7 +37,7 @@ struct ExchangeKey {
 
 // Integers that an all-reduce combines over all ranks, together with its array.
 struct Tally {
-  uint32_t requests = 0;  // or-ed
+  uint32_t requests = 0;  // combined with OR
   int64_t correct = 0;    // summed
   int64_t samples = 0;    // summed
 };
@@ -146,8 +146,8 @@ class Ring {
   // sending failed.
   Status PrepareChunk(const ChunkHeader& header, Frame& frame);
   Status AnnotateSend(Status sent);
-  // Returns the header of the frame from the previous rank, if it is the
-  // expected one.
+  // Returns the header of `received`, a frame from the previous rank. Returns
+  // an error if another header is expected.
   Result<ChunkHeader> ExpectHeader(const Result<Frame>& received,
                                    ChunkKind kind, const ExchangeKey& key,
                                    uint32_t chunk);
@@ -182,7 +182,8 @@ class Ring {
                    std::span<float> sum) const;
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);
-  // Expects a list of `size` items.
+  // Returns Ok iff `received` has a list of `size` items, of the expected
+  // round.
   Status ExpectList(const Result<Frame>& received, const ExchangeKey& key,
                     uint32_t round, size_t size);
   Status SendState(const ExchangeKey& key, std::string_view bytes,

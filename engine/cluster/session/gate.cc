@@ -29,7 +29,7 @@ std::optional<std::string> Gate::RejectionReason(const Nonce& nonce,
 std::optional<Frame> Gate::Check(const Nonce& nonce, const Frame& first) {
   std::optional<std::string> reason = RejectionReason(nonce, first);
   if (!reason) return std::nullopt;
-  // The refusal is not signed: the peer has not proved that it knows the token,
+  // The refusal is not signed. The peer has not proved that it knows the token,
   // so it must not receive anything that was signed with the token.
   Frame refusal =
       EncodeControl(Refusal{.code = Code::kInvalidArgument,

@@ -1,8 +1,8 @@
 // Heartbeats between the chief and every other worker.
 //
 // The chief has one control channel to each worker. Both ends of a channel send
-// beats at regular intervals. The task that sends them does nothing else: a
-// long step or a slow save must not be mistaken for a dead worker. Silence for
+// beats at regular intervals. The task that sends them does nothing else, so a
+// long step or a slow save is not mistaken for a dead worker. Silence for
 // `lost_after`, or a broken connection, counts as a loss.
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_HEARTBEAT_H_
@@ -36,7 +36,8 @@ struct ControlChannel {
 
 class Heartbeat {
  public:
-  // Called once, from a task of its own, at the first loss; must not block.
+  // Called at most once, at the first loss, by a task that receives beats. Must
+  // not block.
   using OnLost = std::function<void(int rank, const Status& status)>;
 
   // Called by the task that sends beats, after each beat.
@@ -70,7 +71,7 @@ class Heartbeat {
   struct Peer {
     ControlChannel control;
     std::unique_ptr<std::atomic<uint64_t>> beats;  // received so far
-    std::unique_ptr<Event> bye;  // a bye was received, or the peer is gone
+    std::unique_ptr<Event> bye;  // set at the peer's bye, or its loss
     std::unique_ptr<Task> receiver;
   };
 

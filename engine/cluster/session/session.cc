@@ -205,8 +205,8 @@ Status Session::WelcomeWorkers() {
 
 // Retries until a process that knows the token answers. If there is no answer,
 // retries until the rendezvous timeout: another process may occupy the chief's
-// address for a moment. If an answer comes without a proof of the token, the
-// sender may be the chief, with another token: retries only for `lost_after`.
+// address for a moment. If an answer has no proof of the token, retries only
+// for `lost_after`: the sender may be the chief, with another token.
 Status Session::JoinChief() {
   Time give_up = kNever;
   while (true) {

@@ -48,7 +48,8 @@ struct SessionOptions {
   // Time limit for forming the ring, counted from the welcome; 0:
   // rendezvous_timeout.
   Duration ring_timeout{0};
-  // Fields of this worker's hello to the chief.
+  // `incarnation`, `generation` and `hello_payload` are fields of this worker's
+  // hello to the chief.
   uint64_t incarnation = 0;  // of two processes of a rank, the greater wins
   uint64_t generation = 0;   // the worker's last one; 0: none
   // On the chief: the greatest incarnation of any worker of earlier sessions.
@@ -175,7 +176,8 @@ class Session {
   // Returns an error if the client has closed the connection.
   Status Accept(const Client& client);
   void Refuse(const Client& client, const Status& why);
-  // Answers connections accepted since the last heartbeat.
+  // Called after each heartbeat. Accepts and answers a limited number of late
+  // connections.
   void AnswerLateConnections();
   void AnswerLateConnection(Incoming incoming);
   // Refuses each late connection whose rank has a running worker: one that has

@@ -16,7 +16,8 @@ constexpr uint32_t kChiefRank = 0;
 // Limit on a worker's starts between two generations; a launcher stops
 // restarting it long before.
 constexpr uint64_t kMaxStartsPerWorker = 64;
-// A cluster that forms once per millisecond does not reach this in a month.
+// Greatest generation in a valid hello. A cluster that forms once per
+// millisecond does not reach it in a month.
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
 // If this many heartbeats arrive after a late hello, the rank's worker is still
 // running. One heartbeat is not enough, as it may have been sent before the
@@ -130,9 +131,9 @@ void Session::AnswerLateConnection(Incoming incoming) {
   const Status status = CheckHello(client.hello, ChannelRole::kControl);
   if (!status.ok()) return Refuse(client, status);
   const uint32_t rank = client.hello.rank;
-  // In both cases below, the rank's worker may be gone: a launcher starts a
-  // later incarnation only after the earlier one has ended, and a worker whose
-  // hello names a generation has left that generation.
+  // In both cases below, the rank's worker may be gone. A worker whose hello
+  // names a generation has left that generation. A launcher starts a later
+  // incarnation only after the earlier one has ended.
   const bool may_replace = client.hello.generation > 0 ||
                            client.hello.incarnation > joined_[rank].incarnation;
   late_[rank] = {.client = std::move(client),
