@@ -20,9 +20,9 @@ struct CommandLine {
   std::vector<std::string> notes;  // on deprecated options
 };
 
-// `arguments` are without the program's own name. kInvalidArgument: a mistake;
-// the message begins with the command ("train: …"). `commit`: as for
-// VersionText.
+// Parses `arguments`, which lack the program's own name. kInvalidArgument: they
+// have a mistake; the message begins with the command ("train: …"). `commit`:
+// see VersionText.
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
                                      std::string_view commit = "");
 

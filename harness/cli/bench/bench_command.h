@@ -1,4 +1,4 @@
-// gauntlet bench
+// `gauntlet bench checkpoint`.
 #ifndef GAUNTLET_HARNESS_CLI_BENCH_BENCH_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_BENCH_BENCH_COMMAND_H_
 

@@ -1,4 +1,5 @@
-// Option readers and texts that both benchmarks use.
+// Option readers that the benchmarks and `gauntlet crash-test` share, and the
+// summary of `gauntlet bench scale`.
 #ifndef GAUNTLET_HARNESS_CLI_BENCH_BENCH_OPTIONS_H_
 #define GAUNTLET_HARNESS_CLI_BENCH_BENCH_OPTIONS_H_
 

@@ -9,8 +9,9 @@
 
 namespace gauntlet {
 
-// Returns costs, recovery and recommended intervals for each size, interval and
-// number of workers, then the machine's limits.
+// Returns tables of costs, recovery and recommended save intervals.
+// Configurations that differ only in the save mode are shown together. The
+// machine's limits come last.
 std::string CheckpointResultToText(const CheckpointResult& result);
 
 // Returns a line for each figure that differs significantly from the baseline.

@@ -17,17 +17,17 @@ namespace gauntlet {
 // deletes folders that are not locked.
 class TrialsFolder {
  public:
-  // Creates the parent, an absolute path, if it is missing. The destructor
-  // removes the folders that Make created, as far as they are empty.
-  // kInvalidArgument: the parent cannot be created. After an error, the folders
-  // that Make created are removed.
+  // Creates a folder in `parent`, an absolute path. Creates `parent` and its
+  // parents if they are missing; the destructor removes those of them that are
+  // empty, as Make itself does after an error. kInvalidArgument: `parent`
+  // cannot be created.
   static Result<std::unique_ptr<TrialsFolder>> Make(
       const std::filesystem::path& parent);
   ~TrialsFolder();
   TrialsFolder(const TrialsFolder&) = delete;
   TrialsFolder& operator=(const TrialsFolder&) = delete;
 
-  // Deletes the trials folders that killed benchmarks left in `parent`.
+  // Deletes the folders of trials in `parent` whose benchmarks were killed.
   static void RemoveLeftBehind(const std::filesystem::path& parent);
 
   std::filesystem::path path() const { return folder_->path(); }

@@ -53,7 +53,7 @@ class Progress final : public CrashTestProgress {
   std::string stage_;
 };
 
-// The path is absolute.
+// Creates the folder of the test, with an absolute path.
 Result<OutputFolder> MakeCrashTestOutput(const std::string& out) {
   if (!out.empty()) {
     ASSIGN_OR_RETURN(OutputFolder folder, MakeFindingsDirectory(out, ""));

@@ -39,7 +39,8 @@ Exit code 0: no findings; 1: findings; 2: the call is wrong, or the program
 fails without a fault; 3: no verdict; 130: interrupted, with the findings so
 far.)";
 
-// If "--" is missing, an unknown word may belong to the program's command.
+// Advice on an unknown word if "--" is missing: the word may belong to the
+// program's command.
 constexpr std::string_view kAdviceWithoutSeparator =
     "; the program's command comes after --: gauntlet crash-test [OPTION…] -- "
     "COMMAND";

@@ -79,7 +79,8 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
       {"failed_outcomes", report.outcomes_failed},
       {"ran_twice", report.ran_twice},
       {"nondeterministic", report.nondeterministic},
-      // This mode has crash points, after disk operations, and no fault points.
+      // This mode has no fault points. It has crash points, which are the
+      // moments after disk operations.
       {"points_hit", nullptr},
       {"points_total", nullptr},
       {"crash_points", totals.points},

@@ -1,5 +1,6 @@
-// `gauntlet explore --mode crash-states`: every on-disk state, within the
-// bound, that a power loss during a save or a recovery can leave.
+// `gauntlet explore --mode crash-states`: tries the on-disk states that a power
+// loss or a flipped bit can leave. If a crash point has too many states, tries
+// a selection of them.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_CRASH_STATES_COMMAND_H_
 

@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// Totals over all windows and disks.
+// Totals over all crash windows (CrashWindow) and disk profiles.
 struct CrashStateTotals {
   uint64_t points = 0;
   uint64_t enumerated = 0;
@@ -21,8 +21,8 @@ struct CrashStateTotals {
 };
 CrashStateTotals TotalsOf(const CrashStateReport& report);
 
-// Returns the parts of the search that did not finish, such as "save on weak"
-// and "rot".
+// Returns the parts of the search that did not finish, such as "rot" or "save
+// on weak" (a crash window on a disk profile).
 std::vector<std::string> UnfinishedParts(const CrashStateReport& report);
 
 // A finding and its file, or the reason why it has no file.
@@ -36,7 +36,7 @@ struct WrittenCrashFinding {
 // Returns several lines; the first begins with "FOUND  weak-save-17-3-0.2:
 // power lost after …".
 std::string RenderCrashFinding(const WrittenCrashFinding& written);
-// Returns a line for each window on each disk.
+// Returns a line for each crash window on each disk profile.
 std::string RenderCrashStateParts(const CrashStateReport& report);
 
 nlohmann::ordered_json CrashFindingsToJson(

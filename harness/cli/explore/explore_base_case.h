@@ -27,8 +27,9 @@ struct LoadedBase {
 // Loads the base and prints warnings about its file.
 LoadedBase LoadBase(const ExploreCommand& command, Console& console);
 
-// Stops the fault-free runs of the base and its set-ups on an interrupt or once
-// `time` is over, and prints progress. Not thread-safe.
+// Stops the fault-free runs before the first case on an interrupt, or once
+// `time` is over. These are the runs of the base and of its set-ups (SetupsOf).
+// Also prints progress. Not thread-safe.
 class BaseWatch {
  public:
   // `time` limits the whole exploration.
@@ -40,7 +41,8 @@ class BaseWatch {
   bool Interrupted();
   // Returns true iff `time` was over before the first case.
   bool late() const { return late_; }
-  // Must be called before the first case.
+  // Must be called before the first case. From then on, Interrupted ignores
+  // `time` and prints nothing.
   void Done() { done_ = true; }
   // Returns the rest of `time`; nullopt if there is no limit.
   std::optional<Duration> TimeLeft() const {

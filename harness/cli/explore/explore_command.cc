@@ -47,7 +47,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kMixedBound = 16;
 
 // Returns the command for the crash states of a mixed exploration; nullopt if
-// the mode is another one, or the command chooses faults.
+// the mode is not kMixed, or if the command chooses faults.
 std::optional<ExploreCommand> CrashStatesOfMixed(
     const ExploreCommand& command) {
   const bool chooses_faults = command.only_case || !command.kinds.empty() ||
@@ -93,7 +93,8 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed,
   return options;
 }
 
-// Returns the limits of this shard.
+// Returns the limits of the exploration. In random mode, `cases` is the number
+// of cases in this shard.
 ExploreLimits LimitsOf(const CampaignOptions& options) {
   ExploreLimits limits = {.time = options.time, .cases = options.max_cases};
   if (options.only_case) limits.cases = 1;

@@ -413,8 +413,8 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
     return Command(PrintTextCommand{flags.Help()});
   if (!bases.empty()) {
     command.base_file = bases.front();
-    // The argument is probably an unset shell variable: do not fall back to the
-    // built-in base.
+    // Refuses "": it is probably an unset shell variable, and must not select
+    // the built-in base.
     if (command.base_file.empty()) {
       return InvalidArgument("BASE: expected a scenario file, found \"\"");
     }

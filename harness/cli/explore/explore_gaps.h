@@ -1,5 +1,6 @@
-// Gaps of an exploration: points, kinds, places and coverage goals that it
-// never reached, and invariants that had nothing to check.
+// Gaps of an exploration: fault points and fault kinds that never fired,
+// coverage goals that no case reached, and invariants that had nothing to
+// check.
 #ifndef GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_GAPS_H_
 #define GAUNTLET_HARNESS_CLI_EXPLORE_EXPLORE_GAPS_H_
 
@@ -12,23 +13,24 @@
 
 namespace gauntlet {
 
-// Return the points at which no fault fired, the kinds of which no fault fired,
-// and the invariants that had nothing to check. All names are in the order of
-// the catalogue.
+// Return the fault points at which no fault fired, the fault kinds that never
+// fired, and the invariants that had nothing to check. Each list is in the
+// order of the catalogue.
 std::vector<std::string_view> MissedPoints(const CampaignReport& report);
 std::vector<std::string_view> MissedKinds(const CampaignReport& report);
 std::vector<std::string_view> IdleInvariants(const CampaignReport& report);
 
-// Return the points and the fault kinds that the space of the exploration
-// lacks, in the order of the catalogue.
+// Return the fault points and the fault kinds that the exploration never
+// chooses, because report.space lacks them, in the order of the catalogue.
 std::vector<std::string_view> ExcludedPoints(const CampaignReport& report);
 std::vector<std::string_view> ExcludedKinds(const CampaignReport& report);
 
-// Kinds that never fired at a place where another kind did.
+// A place (a fault point and a phase) at which some fault kinds fired and
+// others did not.
 struct PlaceGap {
   Point point = {};
   FaultPhase phase = {};
-  std::vector<std::string_view> missed;  // fault kinds
+  std::vector<std::string_view> missed;  // fault kinds that did not fire
 };
 std::vector<PlaceGap> GapsOf(const CampaignReport& report);
 

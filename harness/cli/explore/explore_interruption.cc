@@ -30,8 +30,8 @@ std::string CommandToResume(const ExploreCommand& command, uint64_t seed,
         std::max<Duration>(*rest.time - spent, std::chrono::seconds(1)));
   }
   const std::string text = CommandForExploration(rest, seed);
-  // Only an exploration with --first-case may write into the folder of an
-  // earlier one.
+  // Adds --out only with --first-case: only then may an exploration write into
+  // the folder of an earlier one.
   return rest.first_case == 0 || rest.out_directory.empty()
              ? text
              : text + " --out " + ShellWord(rest.out_directory);

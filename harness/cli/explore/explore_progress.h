@@ -26,12 +26,13 @@ struct ExploreLimits {
 // the most important part first, in the words of the summary.
 std::vector<std::string> StatusOf(const CampaignReport& report,
                                   const ExploreLimits& limits);
-// As StatusOf above, for mode crash-states. `seconds`: time since the start.
+// Returns the parts of the progress line for mode crash-states. `seconds`: time
+// since the start of the search.
 std::vector<std::string> StatusOf(const CrashStateReport& report,
                                   double seconds, const ExploreLimits& limits);
 
-// Returns as many of the parts as fit into `width` columns, without a line
-// feed; at least the beginning of the first part.
+// Returns the first parts, as many as fit into `width` columns, without a line
+// feed. If the first part does not fit, returns the beginning of it.
 std::string FitStatus(const std::vector<std::string>& parts, size_t width);
 
 class ExploreProgress {

@@ -25,13 +25,14 @@ struct Exploration {
   uint64_t seed = 0;
 };
 
-// Returns the contents of the report. It points to records in `report`, which
-// must outlive it.
+// Returns the contents of the report. They point to records in `report`, so
+// `report` must outlive them.
 ExplorationReport ReportOf(const Exploration& exploration,
                            const CampaignReport& report,
                            const CampaignFiles& files);
 
-// Reason and time of the end of a search for crash states.
+// End of a search for crash states: the reason, such as "interrupted", and the
+// time since the start of the search.
 struct CrashStatesEnd {
   std::string_view name;
   double seconds = 0;
@@ -43,9 +44,9 @@ ExplorationReport ReportOf(const Exploration& exploration,
                            const std::vector<WrittenCrashFinding>& findings,
                            const CrashStatesEnd& end);
 
-// Writes report.html next to the run's folder of findings, or in the folder of
-// --out, which it creates if it is missing. If the folder has a report already,
-// writes report.2.html, and so on. Returns the path.
+// Writes report.html next to the run's folder of findings or, with --out, into
+// the folder of --out. Creates the folder if it is missing. If it has a report
+// already, writes report.2.html, and so on. Returns the path.
 Result<std::filesystem::path> WriteReport(
     const ExplorationReport& report, const ExploreCommand& command,
     const std::filesystem::path& findings);

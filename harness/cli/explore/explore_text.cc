@@ -131,7 +131,8 @@ std::string RenderStatistics(const CampaignReport& report, int threads) {
 std::string RenderCoverage(const CampaignReport& report,
                            const ExploreCommand& command) {
   const Coverage& coverage = report.coverage;
-  // The user excluded the names that an option does not select.
+  // Names that an option did not select are not shown as excluded by the base:
+  // the user excluded them.
   const std::vector<std::string_view> none;
   std::string text = fmt::format(
       "  points        {}{}\n",

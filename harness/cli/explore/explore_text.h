@@ -26,7 +26,7 @@ std::string FailedCasesText(const CampaignReport& report);
 // them.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
-// As RenderExploreHead, for --mode crash-states.
+// Returns the corresponding lines for --mode crash-states.
 std::string RenderCrashStatesHead(const Case& base,
                                   const ExploreCommand& command);
 // Returns several lines: the first is "FOUND  case 1377: …", the second the

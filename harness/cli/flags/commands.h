@@ -99,9 +99,12 @@ struct CrashStateChoice {
   // kRecovery.
   std::vector<DurabilityProfile> profiles;
   std::vector<CrashWindow> windows = AllCrashWindows();
-  uint64_t save = 0;                   // as CrashStateOptions::save
-  std::optional<uint64_t> max_states;  // for file names and for contents each
-  std::string id;                      // the only state to try; empty: all
+  uint64_t save = 0;  // number of the save, from 1; 0: see CrashStateOptions
+  // If a crash point has at most this many states of its file names, all are
+  // tried; else, a selection. The same applies to states of the contents.
+  // nullopt: the limits of CrashStateOptions.
+  std::optional<uint64_t> max_states;
+  std::string id;  // the only state to try; empty: all
 };
 
 struct ExploreCommand {
@@ -167,7 +170,7 @@ struct ReportCommand {
   // takes one, kMerge any number, kCompare two, kList none.
   std::vector<std::string> runs;
   std::string runs_directory = ".gauntlet/runs";
-  std::string out_directory;  // kMerge
+  std::string out_directory;  // for kMerge only
   // Outputs of kRender and kMerge; empty: not written.
   std::string html_file;
   std::string junit_file;

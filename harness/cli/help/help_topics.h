@@ -19,9 +19,9 @@ std::optional<std::string> HelpOnTopic(std::string_view topic);
 // invariants, presets, planted bugs, and the outcomes and keys of scenarios.
 std::vector<std::string> DescribedNames();
 
-// Returns the entry of a name of DescribedNames, of a synonym of a fault kind,
-// or of all keys that end in the name ("keep" for "checkpoint.keep"); nullopt
-// if there is no entry.
+// Returns the entry of `name`, which is one of DescribedNames or a synonym of a
+// fault kind. If keys end in `name` ("checkpoint.keep" in "keep"), returns the
+// entries of all of these keys. nullopt if there is no entry.
 std::optional<std::string> HelpOnName(std::string_view name);
 
 }  // namespace gauntlet

@@ -24,7 +24,7 @@ class EventMemory final : public EventLog {
 
   struct Kept {
     std::vector<RecordEvent> events;
-    uint64_t left_out = 0;  // number of events
+    uint64_t left_out = 0;  // number of events not kept
   };
   Kept Copy() const;
 

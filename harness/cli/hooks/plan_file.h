@@ -13,9 +13,9 @@
 
 namespace gauntlet {
 
-// Reads the plan for workers that poll the sources of notices in `options`.
-// kInvalidArgument: the plan has a notice from a source that no worker polls,
-// or a fault that real processes cannot have. Errors name the file.
+// Reads the plan. `options`: the sources of preemption notices that the workers
+// poll. kInvalidArgument: the plan has a notice from another source, or a fault
+// that real processes cannot have. Errors name the file.
 Result<FaultPlan> ReadPlanFile(Storage& storage, const std::string& file,
                                const PreemptionOptions& options);
 

@@ -22,8 +22,8 @@ constexpr size_t kMostEvents = 200'000;                   // in memory
 
 constexpr const char* kFlag = "--trace";
 
-// harness/record may not include the engine's header, so it has a constant of
-// its own.
+// Checks that two constants are equal: harness/record has its own, as it may
+// not include the engine's header.
 static_assert(kLauncherWorker == kLauncherEventWorker);
 
 Record RecordOf(const TrainCommand& command,

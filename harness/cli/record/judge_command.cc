@@ -33,9 +33,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the folder, all folders below it, and the links in these that lead to
-// a folder. Does not search behind the links. Skips a folder that was removed
-// meanwhile, and a link to nothing or to itself.
+// Returns the folder and all folders below it. Also returns links to folders,
+// but does not follow them. Skips a folder that was removed meanwhile, and a
+// link to nothing or to itself.
 Result<std::vector<std::string>> FoldersBelow(const fs::path& top) {
   std::vector<std::string> folders;
   std::vector<fs::path> to_list = {top};
@@ -53,7 +53,8 @@ Result<std::vector<std::string>> FoldersBelow(const fs::path& top) {
         to_list.push_back(entry.path());
       }
     }
-    // Linux reports the last two for the folder of a process that has ended.
+    // For the folder of a process that has ended, Linux reports no_such_process
+    // or invalid_argument.
     const bool is_removed = error == std::errc::no_such_file_or_directory ||
                             error == std::errc::no_such_process ||
                             error == std::errc::invalid_argument;
@@ -144,7 +145,7 @@ class RecordFinder {
   }
 
   const fs::path runs_;
-  std::set<std::string> real_paths_;  // of all lists
+  std::set<std::string> real_paths_;  // canonical paths in all lists
   std::vector<std::string> files_;
   std::vector<std::string> cases_without_;
   std::vector<std::string> crash_tests_;

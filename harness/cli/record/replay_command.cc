@@ -38,8 +38,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Maximum number of faults of a failed case that are left out, one at a time.
-// Each costs two runs.
+// Maximum number of repetitions of a failed case, each without one of its
+// faults. Each repetition costs two runs.
 constexpr size_t kMostLeftOut = 16;
 
 // Path of a temporary folder, which the destructor removes.
@@ -60,8 +60,8 @@ class Scratch {
 };
 
 // Returns true iff the case is no finding, or its violation occurs again. If
-// its labels do not name the violation, the verdict decides. The scenario of a
-// finding states the correct outcome, so the verdict must be kFail. A mutation
+// the labels do not name the violation, the verdict decides. The verdict must
+// be kFail, as the scenario of a finding states the correct outcome. A mutation
 // test expects the violation, so its verdict must be kPass.
 bool IsBrokenAsFound(const Case& one, const Record& now,
                      const Verdict& verdict) {
@@ -133,7 +133,8 @@ class Replayer {
   Result<fs::path> Prepare() const;
   // Returns true iff the run matches its record.
   Result<bool> Replay(const ReplayTarget& target);
-  // As Replay, for the file of a crash state.
+  // Returns true iff the recovery from the crash state in the file ends as the
+  // file states.
   Result<bool> ReplayCrashState(const std::string& file);
 
   bool interrupted() const { return host_.TerminationNotices() > 0; }

@@ -52,7 +52,8 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
     return InvalidArgument("expected a file, a run, or RUN/CASE");
   }
   command.target = words.front();
-  // The argument is probably an unset shell variable: do not replay a default.
+  // Refuses "": it is probably an unset shell variable, and must not select a
+  // default.
   if (command.target.empty()) {
     return InvalidArgument(
         "WHAT: expected a file, a run, or RUN/CASE, found \"\"");

@@ -23,7 +23,7 @@ struct ReplayTarget {
 // Returns the case of a record. Reads it from the scenario stored in `folder`,
 // next to the record. If there is none, finds the case by name in the record's
 // scenario file. kInvalidArgument: the file has changed, and its faults differ
-// from those of the record. `errors`: as for FindReplayTargets.
+// from those of the record. `errors`: see FindReplayTargets.
 Result<Case> CaseOfRecord(const Record& record,
                           const std::filesystem::path& folder,
                           std::string& errors);
@@ -43,8 +43,8 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
 // Returns the file of the finding that the command names by an id
 // ("weak-save-17-3-0.2") or by a prefix of the file's name ("finding-002").
 // Searches the run RUN for "RUN/finding-002", else all runs, the newest first.
-// Returns "" if the text is no such name or no run has such a finding.
-// kInvalidArgument: several findings of the run have this prefix.
+// Returns "" if the command names no finding in this way, or if no run has the
+// finding. kInvalidArgument: several findings of the run have this prefix.
 Result<std::string> FindFindingFile(const ReplayCommand& command);
 
 }  // namespace gauntlet

@@ -17,8 +17,8 @@ inline constexpr size_t kMostLinesOnTerminal = 4;
 // UTF-8 and colour is on. Texts are cut only on a terminal.
 TableStyle TableStyleOf(const TerminalStyle& style);
 
-// Returns 0; 2 if the record does not exist, cannot be read, or has no such
-// worker; 4 if no event is in the range.
+// Returns the exit code: 0; 4 if no event is between --from and --to; 2 for
+// other errors, such as a --worker without events in the record.
 int RunShow(const ShowCommand& command, Console& console);
 
 }  // namespace gauntlet

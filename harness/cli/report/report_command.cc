@@ -63,8 +63,8 @@ std::vector<Output> OutputsOf(const ReportCommand& command) {
   return outputs;
 }
 
-// Returns an error if an output cannot be written. Called before the first
-// output is written, so that after an error none is written.
+// Returns an error if an output cannot be written. Must be called before the
+// first output is written, so that an error leaves no output behind.
 Status CheckOutputs(const ReportCommand& command) {
   const fs::path merged = fs::path(command.out_directory) / "";
   for (const Output& output : OutputsOf(command)) {

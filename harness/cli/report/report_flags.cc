@@ -66,7 +66,7 @@ void AddOutputs(Flags& flags, ReportCommand& command) {
 // kInvalidArgument: the number of RUNs does not fit the task.
 Status CheckRuns(ReportCommand& command) {
   for (const std::string& run : command.runs) {
-    // The argument is probably an unset shell variable: do not fall back to a
+    // Refuses "": it is probably an unset shell variable, and must not select a
     // default.
     if (run.empty()) return ExpectedValue("RUN: a run or its folder", run);
   }

@@ -13,8 +13,8 @@ namespace gauntlet {
 
 struct MergedRun {
   StoredRun run;
-  // Runs of the command that are copies of a run listed before them. They are
-  // not merged, so that each run counts once.
+  // Entries of command.runs that are copies of a run listed before them. They
+  // are not merged, so that each run counts once.
   std::vector<std::string> copies;
 };
 

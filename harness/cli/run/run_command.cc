@@ -67,9 +67,8 @@ int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   return code;
 }
 
-// Explains a failed trajectory by running the case again. If this is
-// impossible, returns an empty explanation, and the report has only the
-// findings.
+// Explains a failed trajectory by running the case again. If the case cannot be
+// run, returns an empty explanation, and the report has only the findings.
 Explanation Explain(const Case& one, const Record& record,
                     References& references) {
   Result<Explanation> found = ExplainTrajectory(one, record, references);

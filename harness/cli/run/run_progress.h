@@ -35,10 +35,9 @@ std::string RenderRunStatus(const RunStatus& status, size_t columns,
 // Thread-safe.
 class RunProgress {
  public:
-  // kOff: no status line. The line goes to standard error if that is a
+  // kOff: no status line. The status line goes to standard error if that is a
   // terminal. If standard output is a terminal too, the line and all messages
-  // go to standard output, because the order of texts in two streams is not
-  // fixed.
+  // go to standard output: the order of texts in two streams is not fixed.
   RunProgress(const Clock& clock, Console& console, ProgressChoice choice,
               size_t cases, RunTimeLeft time_left);
 

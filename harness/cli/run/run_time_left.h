@@ -15,10 +15,11 @@
 
 namespace gauntlet {
 
-// The estimate for a case is its time in the earlier run, unless it was
-// inconclusive there. For a new case, it is the median time of the case's world
-// in the earlier run. If this run repeats no case of the world, the estimate is
-// the mean time of the world's cases so far.
+// Estimates the time of each case by the run before this one. A case that ran
+// there, and was not inconclusive, is estimated to take the same time again.
+// Any other case gets the median time that cases of its world took there. If
+// this run repeats no such case of the world, the estimate is the mean time of
+// the world's cases that this run has finished.
 class RunTimeLeft {
  public:
   // `jobs`: number of cases that run at a time.

@@ -25,10 +25,10 @@ struct LastFailures {
 };
 
 // Returns the cases of the last run in `runs` that failed, are inconclusive or
-// were not run. If a newer run was killed, returns its cases instead. It has no
-// result, so their verdicts come from their records; cases without a record
-// count as not run. kInvalidArgument: there is no earlier run, or its result
-// cannot be read.
+// were not run. If a newer run was killed, returns the cases of that run
+// instead. A killed run has no result, so the verdicts come from the cases'
+// records. A case without a record counts as not run. kInvalidArgument: there
+// is no earlier run, or its result cannot be read.
 Result<LastFailures> FindLastFailures(const std::filesystem::path& runs);
 
 }  // namespace gauntlet

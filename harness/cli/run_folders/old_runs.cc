@@ -98,9 +98,9 @@ constexpr FolderKind kRuns = {IsFinishedRun, RemoveRun};
 constexpr FolderKind kExplorations = {IsEmptyExploration, RemoveExploration};
 
 // Returns the names of run folders of this kind, oldest first. The target of
-// `latest` counts as the newest, whatever its name. The reason: if folder ID
-// was removed, a new run in the same second is named ID again. This name sorts
-// before ID.2, although the run ID.2 is older.
+// `latest` counts as the newest, whatever its name: if folder ID was removed, a
+// new run in the same second is named ID again. That name sorts before the name
+// ID.2 of an older run.
 std::vector<std::string> FoldersOf(const fs::path& runs,
                                    const FolderKind& kind) {
   std::vector<std::string> names;

@@ -53,10 +53,10 @@ Descriptor OpenFolder(const std::filesystem::path& path);
 // iff another process holds a lock on it; true if the file system has no locks.
 bool LockUnlessHeld(const Descriptor& folder);
 
-// Lock on the folder of runs while `latest` is set or old runs are removed, so
-// that no process removes the run that another process is making the latest.
-// The constructor waits for other holders. If the file system has no locks,
-// nothing is protected.
+// Lock on the folder of runs. It is held while `latest` is set and while old
+// runs are removed. So no process removes a run to which another process is
+// setting `latest`. The constructor waits for other holders. If the file system
+// has no locks, nothing is protected.
 class RunsFolderLock {
  public:
   explicit RunsFolderLock(const std::filesystem::path& runs);
@@ -81,8 +81,9 @@ struct OutputFolder {
   Descriptor lock;
 };
 
-// As MakeRunDirectory, for a command that removes its folder if it fails. The
-// path is absolute. The folder is not locked, as its name is unique.
+// Creates a folder as MakeRunDirectory does, for a command that removes the
+// folder if the command fails. The path is absolute. The folder is not locked,
+// as its name is unique.
 Result<OutputFolder> MakeRunOutput(const std::filesystem::path& runs);
 
 enum class EarlierFindings : uint8_t { kRefuse, kKeep };

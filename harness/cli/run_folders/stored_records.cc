@@ -154,8 +154,9 @@ Status NoRecordIn(const fs::path& run) {
                               Quoted(run.filename().string())));
 }
 
-// Returns the error of listing the run, or of looking for the records of the
-// cases that `text` selects by a whole name; "" selects all.
+// Returns an error if the run cannot be listed, or if the record of a case
+// cannot be looked up. Covers the cases that `text` names in full; "" names
+// all.
 Status CheckRecordsIn(const fs::path& run, const std::string& text) {
   RETURN_IF_ERROR(CheckListing(run));
   for (const std::string& folder : FoldersIn(run)) {
@@ -170,9 +171,9 @@ Status CheckRecordsIn(const fs::path& run, const std::string& text) {
   return OkStatus();
 }
 
-// kNotFound: `text` names a case without its world, and the case's folder for
-// `world`, the simulation unless it is kReal, has no record. `picked`: folder
-// of the case that has a record.
+// Returns kNotFound if `text` names a case without its world, and the case's
+// folder for `world` exists, but has no record. For kBoth, this is the folder
+// for the simulation. `picked`: folder of the case that has a record.
 Status CheckMeantWorld(const fs::path& run, const std::string& text,
                        WorldChoice world, const std::string& picked) {
   const std::string meant =
@@ -401,7 +402,7 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
     return all.size() == 1 ? NoRecordOfCrashTest(run / all.front())
                            : NoRecordIn(run);
   }
-  // The folder that `text` names is selected even if it is of another world.
+  // A single folder stays selected even if it is of another world.
   if (folders.size() > 1) {
     std::erase_if(folders, [&run, world](const std::string& folder) {
       return !Fits(run, folder, world);
@@ -457,7 +458,8 @@ Result<Record> LoadRecord(const fs::path& file) {
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxRecordBytes));
-  // A damaged file is a record if it has the name or the beginning of one.
+  // A damaged file counts as a record if it has the name or the beginning of
+  // one.
   if (file.filename() != kRecordFileName && !StartsAsRecord(text)) {
     return FileIsNoRecord(file);
   }

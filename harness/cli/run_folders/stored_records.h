@@ -33,7 +33,8 @@ bool IsFolder(const std::filesystem::path& path);
 // ascending. A folder that cannot be read has none.
 std::vector<std::string> FoldersIn(const std::filesystem::path& path);
 std::vector<std::string> FilesIn(const std::filesystem::path& path);
-// Returns the error of listing this folder or of looking up a name in it.
+// Returns an error if this folder cannot be listed, or a name in it cannot be
+// looked up.
 Status CheckListing(const std::filesystem::path& path);
 // Returns true iff the name is that of a case's folder: CASE.sim or CASE.real.
 bool IsFolderOfCase(const std::filesystem::path& path);
@@ -48,8 +49,9 @@ CaseFolder CaseOfFolder(const std::filesystem::path& folder);
 void SortCases(std::vector<std::string>& folders);
 
 // Returns `text` if it is one of the names, or else the only name that begins
-// with it. kNotFound lists similar names, kInvalidArgument the names that fit;
-// both messages begin with `what`.
+// with `text`. kNotFound: no name does; the message lists similar ones.
+// kInvalidArgument: several names do; the message lists them. Both messages
+// begin with `what`.
 Result<std::string> PickName(std::string_view what, const std::string& text,
                              const std::vector<std::string>& names);
 
@@ -76,20 +78,21 @@ bool IsFolderOfRun(const std::filesystem::path& path);
 Result<RunTarget> PickRunTarget(const std::string& target,
                                 const std::filesystem::path& runs);
 
-// Returns the folders of the run's case that `text` selects: a folder, a case,
-// or a unique prefix of a case's name. A case counts if it has a record, or is
-// a crash test of another program. If a case was recorded in both worlds, its
-// name selects both folders. kIoError: the run's folder cannot be listed, or
-// that of a selected case cannot be read.
+// Returns the folders of one case of the run. `text` is the name of a folder or
+// of a case, or a unique prefix of a case's name. A case counts if it has a
+// record, or is a crash test of another program. If a case was recorded in both
+// worlds, its name selects both folders. kIoError: the run's folder cannot be
+// listed, or that of a selected case cannot be read.
 Result<std::vector<std::string>> PickCaseFolders(
     const std::filesystem::path& run, const std::string& text);
 
 // Returns the folders of a run's cases that have a record, sorted by SortCases.
-// `text` selects one as in PickCaseFolders; "" selects all. If a case was
-// recorded in both worlds, its name selects only the simulated run. If a case
-// has no folder for `world`, selects its record of the other one. kNotFound:
-// there is no such case, or it is a crash test, or it has a folder for `world`
-// (the simulation if kBoth) without a record. Errors of PickCaseFolders.
+// `text` selects one case as in PickCaseFolders; "" selects all. If a case was
+// recorded in both worlds, selects the record of `world`. With kBoth, ""
+// selects both records, and the name of a case selects the simulated one. If a
+// case has no folder for `world`, selects its record of the other world.
+// kNotFound: there is no such case; it is a crash test; or its folder for
+// `world` (the simulation if kBoth) has no record. Errors of PickCaseFolders.
 Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
                                            const std::string& text,
                                            WorldChoice world);
@@ -100,8 +103,8 @@ Result<std::vector<std::string>> PickCases(const std::filesystem::path& run,
 Status CheckIsNoScenario(const std::filesystem::path& file,
                          std::string_view expected, std::string_view name_then);
 
-// kInvalidArgument: the file is not a record of this version, or no case can
-// have its world, numbers of workers or plan.
+// kInvalidArgument: the file is not a record of this version, or it states a
+// world, a number of workers or a plan that no case can have.
 Result<Record> LoadRecord(const std::filesystem::path& file);
 
 // Returns the path of the one record that the target names. The target is a

@@ -49,9 +49,9 @@ std::string WhyUnreadable(const CaseResult& one);
 std::string StoredScenarioOf(const CaseResult& one);
 
 // Sets the case's directory after its files were moved to `directory`; "": the
-// case has no files. The trace and the replay command follow if their files are
-// in `directory`. Otherwise the trace is cleared, and the command stays as it
-// is. Does not change the directories of the case's tries.
+// case has no files. If the trace's file is in `directory`, sets its path too;
+// else clears it. Changes the replay command only if the case's record is in
+// `directory`. Does not change the directories of the case's tries.
 void MoveCase(const std::filesystem::path& directory, CaseResult& one);
 
 }  // namespace gauntlet

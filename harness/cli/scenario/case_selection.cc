@@ -100,8 +100,8 @@ class Selector {
         if (!is_elsewhere) Add(one, world, items);
       }
     }
-    // Filters after dividing into shards, because the earlier run had the cases
-    // of this shard only.
+    // Applies --last-failed after dividing into shards, because the earlier run
+    // had the cases of this shard only.
     items = Shard(items);
     const std::vector<SuiteItem> all = items;
     if (command_.last_failed) {

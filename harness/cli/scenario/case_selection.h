@@ -30,7 +30,7 @@ LoadedScenarios LoadDemo();
 // Selected cases. A case that runs in two worlds has two items.
 struct Selection {
   std::vector<SuiteItem> items;  // selected
-  size_t of = 0;                 // cases before names, labels and shards select
+  size_t of = 0;                 // items before names, labels and shards select
   std::string note;              // about --last-failed; empty: none
   // Reason why nothing is selected: "; no case has the label smok; did you mean
   // smoke?" Other reasons: no case has the given part of a name, the paths have
