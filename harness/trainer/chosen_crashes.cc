@@ -14,9 +14,9 @@
 namespace gauntlet {
 namespace {
 
-// Kills are also tried at the ends of this many versions of checkpoint files
-// before each named crash, and of this many after it. Those after it matter
-// because a checkpoint must be durable once the next one is begun.
+// Numbers of checkpoint versions before and after each named crash. A kill is
+// also tried at the end of each of these versions. The versions after the crash
+// matter because a checkpoint must be durable once the next one is begun.
 constexpr size_t kKillsBefore = 8;
 constexpr size_t kKillsAfter = 4;
 

@@ -128,9 +128,9 @@ class ControlRuns {
     return true;
   }
 
-  // If all files that differ only grow, leaves them out of the comparison.
-  // Returns false if one of them does not only grow, or if LeaveOut returns
-  // false.
+  // Leaves the files that differ out of the comparison if all of them only
+  // grow. Returns false if one of them does more than grow, or if LeaveOut
+  // returns false.
   bool LeaveOutLogs(const Outcome& outcome) {
     if (!outcome.failure.empty()) return false;
     const std::vector<std::string>& files = outcome.differences.files;

@@ -29,8 +29,8 @@ struct ResumedRun {
 
 struct Controls {
   std::vector<CrashControl> controls;
-  // Operations after which a stop and a resume gave different results, in
-  // ascending order. Empty if any stop gave equal results.
+  // Stops, as numbers of operations, after which the resumed program gave
+  // different results. Ascending. Empty if another stop gave equal results.
   std::vector<uint64_t> differing_stops;
   // The resumed run with equal results, or else the first resumed run. nullopt:
   // none was run. The caller removes the folder of the run.
@@ -45,10 +45,10 @@ struct Controls {
 // 1. A second run from the beginning. Files that differ are left out of the
 //    comparison, unless the plan names the results.
 // 2. A run that is stopped, most likely between two saves, and resumed. Files
-//    that differ are left out of the comparison if all of them only grow, such
-//    as logs, and other files remain. If the results are not equal, the stop
-//    may have come within a save: stops elsewhere are tried, until one gives
-//    equal results.
+//    that differ are left out of the comparison if all of them only grow, as
+//    logs do, and if the comparison keeps other files. If the results are not
+//    equal, the stop may have come within a save. Then stops elsewhere are
+//    tried, until one gives equal results.
 //
 // Errors: those of TrainerRuns::Run and of the disk.
 Result<Controls> RunControls(const CrashTestPlan& plan, const TrainerRuns& runs,
@@ -62,8 +62,8 @@ Result<RunFolder> FolderAfterKill(const TrainerRuns& runs,
                                   const Recording& recording, uint64_t point,
                                   const std::string& name);
 
-// Returns why the run failed: that it did not end in time, or its exit code or
-// signal and the last line of its output. "" if the run ended well.
+// Returns why the run failed: "it had not ended after 20 s", or its exit code
+// or signal and the last line of its output. "" if the run ended well.
 std::string FailureOf(const TrainerRunEnd& end, const RunFolder& folder);
 
 }  // namespace gauntlet

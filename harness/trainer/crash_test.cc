@@ -46,9 +46,9 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
   return result;
 }
 
-// Returns how the plan's own command for resuming failed after a stop without a
-// fault: "exit code 2: no such file". Returns "" if the plan has no such
-// command, or if the command did not fail.
+// Returns how the plan's resume_command failed in the control, which stops and
+// resumes the program without a fault: "exit code 2: no such file". Returns ""
+// if the plan has no resume_command, or if it did not fail.
 std::string FailureOfResumeCommand(const CrashTestPlan& plan,
                                    const Controls& controls) {
   if (plan.resume_command.empty() || !controls.stop_and_resume) return "";

@@ -241,8 +241,8 @@ class Trials {
              .time_limit = RunTimeLimit(setting_.plan, setting_.recording.end) +
                            setting_.plan.pause + setting_.plan.grace}));
     trial.has_happened = !end.injected_at.empty();
-    // A timeout after a rank's death does not count as a hang, because ranks
-    // that wait for a dead one are usually ended from outside.
+    // After a rank's death, a timeout does not count as a hang: ranks that wait
+    // for a dead one are usually ended from outside.
     const bool is_rank_death = fault.fault == CrashFault::kRankDeath;
     if (is_rank_death && end.is_timed_out)
       trial.point += "; the others did not end, and were killed";

@@ -26,17 +26,17 @@ struct FaultRun {
   std::vector<Injection> injections;
 };
 
-// Returns nullopt if the fault needs no run with injections, or cannot happen
-// at the operation.
+// Returns the run that injects the fault at operation `number`. Returns nullopt
+// if the fault needs no injection, or cannot happen at the operation.
 std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
                                    const FilePatterns& files, CrashFault fault,
                                    uint64_t number);
 
 // Returns the faults of the plan that need a run of their own. Operations of
-// the same kind and rank on files of the same pattern form a class. Of each
-// class, faults happen at the first, the last and the middle operation; those
-// at first operations come first. If the recording has several ranks, there is
-// also a death of a rank after each of its operations.
+// the same kind and rank on files of the same pattern form a class. Each fault
+// happens at the first, the last and the middle operation of each class; the
+// faults at first operations come first. If the recording has several ranks, a
+// death of the rank is also tried after each of its operations.
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording);
 

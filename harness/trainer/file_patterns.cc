@@ -34,7 +34,8 @@ FilePatterns::FilePatterns(const OperationLog& log) : log_(log) {
         break;
     }
   }
-  // A name that appears several times is not that of a temporary file.
+  // Drops names that appear several times: they are not those of temporary
+  // files.
   std::erase_if(temporary_, [&](const FileName& name) {
     const auto found = appearances.find(name);
     return found != appearances.end() && found->second > 1;

@@ -15,7 +15,7 @@ namespace gauntlet {
 
 class FilePatterns {
  public:
-  // The log outlives this.
+  // The log must outlive this object.
   explicit FilePatterns(const OperationLog& log);
 
   const OperationLog& log() const { return log_; }

@@ -98,10 +98,9 @@ std::string ComparisonScript(const TrialSetting& setting,
       ShellWord(expected), compare);
 }
 
-// Returns the commands `resume`, which resume the run, and commands around them
-// that print the files that the crash left, and the finding. The exit code is 0
-// if the run no longer rewrites the file that it rewrote in the crash test;
-// else 1.
+// Returns shell commands that print the files that the crash left, run `resume`
+// (which resumes the run), and print the finding. The exit code is 0 if the run
+// no longer rewrites the file that it rewrote in the crash test; else 1.
 std::string LostWorkScript(const TrainerFinding& finding,
                            const CrashTrial& trial, const CommandPlaces& places,
                            const std::string& resume) {

@@ -20,7 +20,7 @@ namespace gauntlet {
 struct ForkServerChoice {
   std::unique_ptr<ForkServer> server;  // null: off
   // "fork server: 41 modules imported once". Empty if runs have no namespaces:
-  // the note on the missing namespaces also states that the server is off.
+  // then the note on missing namespaces states that the server is off.
   std::string note;
 };
 

@@ -15,7 +15,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMostCauses = 3;  // of findings, in the cause of a case
+constexpr size_t kMostCauses = 3;  // findings that CauseOnTrainer describes
 
 CrashPlace PlaceOf(const TrainerFault& fault, size_t index) {
   CrashPlace place{

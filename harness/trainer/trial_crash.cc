@@ -77,10 +77,10 @@ bool IsRenameLeftUnsynced(const OperationLog& log, const FileName& name) {
   return unsynced.has_value();
 }
 
-// Returns true iff the program writes to the end of the file, as to a log,
-// after it has closed the file or while the file stays open during its other
-// work. It does other work if the thread that writes has closed another file
-// since the last write. Else the writes are parts of one save.
+// Returns true iff the program appends to the file as to a log: it writes to
+// the end of the file after closing the file, or after other work. Other work:
+// the thread that writes has closed another file since the last write to this
+// one. Writes without other work in between are parts of one save.
 bool IsAppendedTo(const OperationLog& log, const FileName& name) {
   uint64_t size = 0;  // as far as writes to this name show it
   bool is_closed = false;

@@ -39,8 +39,7 @@ struct ForkServerOptions {
 class ForkServer {
  public:
   // Starts the server and waits until it has imported the modules. Call this
-  // function from a thread that lives as long as the server
-  // (StartChild).
+  // function from a thread that lives as long as the server (see StartChild).
   //
   // Errors: kFailedPrecondition: the server cannot be used; the message has the
   // reason, such as a module that starts a thread. kCancelled: interrupted.

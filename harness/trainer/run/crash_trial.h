@@ -73,8 +73,8 @@ struct CheckpointVersion {
   // The first operation on the version's files after the previous version.
   uint64_t begin = 0;
   std::vector<std::string> files;  // names for people
-  // Newest of `files` if no other version has contents in this file; else
-  // empty.
+  // The newest of `files`, if that file never had the contents of another
+  // version; else empty.
   std::string own_file;
 };
 
@@ -119,12 +119,12 @@ struct CrashTrial {
   std::set<std::string> lost_files;  // patterns of the files of `lost`
   // `in_place_files`, `unsynced_files` and `unsynced_renames` have patterns of
   // files that the crash left unfinished: those of `lost_files` or, if there
-  // are none, the file of the operation at the crash. A file is in
-  // `in_place_files` if the program writes it under its final name, unless it
-  // appends to the file as to a log.
+  // are none, the file of the operation at the crash. `in_place_files`: the
+  // program writes the file under its final name, and not by appending to it as
+  // to a log.
   std::set<std::string> in_place_files;
-  // Files that the program renames without having synced them, and files after
-  // whose rename it does not sync the directory.
+  // `unsynced_files`: the program renames the file without having synced it.
+  // `unsynced_renames`: it does not sync the directory after the rename.
   std::set<std::string> unsynced_files;
   std::set<std::string> unsynced_renames;
   // Other crashes that leave the same directory contents: of each fault, the
@@ -156,8 +156,8 @@ struct CrashTrial {
   std::optional<CheckpointVersion> resumed_from;
   std::optional<int64_t> resumed_step;  // as printed by the resumed run
   std::vector<RemadeFile> made_again;
-  // Newest file that was complete before the run resumed, in the series of the
-  // first file of `made_again`; empty: not known.
+  // Newest file that was complete before the run resumed, in the series
+  // (ckpt-1, ckpt-2, …) of the first file of `made_again`; empty: not known.
   std::string newest_file;
 };
 

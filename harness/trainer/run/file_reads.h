@@ -34,8 +34,8 @@ class FileReadWatch {
   FileReadWatch(const FileReadWatch&) = delete;
   FileReadWatch& operator=(const FileReadWatch&) = delete;
 
-  // Ends the watch. The reads exclude files that were created or replaced since
-  // its start.
+  // Ends the watch. `files` excludes files that were created, replaced or
+  // changed between its start and their first read.
   FileReads Stop();
 
  private:
@@ -46,9 +46,10 @@ class FileReadWatch {
 
   Descriptor events_;
   Descriptor stop_;                 // an eventfd
-  std::map<int, FileRead> places_;  // of directories, by watch descriptor
+  std::map<int, FileRead> places_;  // directories, by watch descriptor
   FileReads reads_;
-  std::set<std::pair<bool, FileRead>> known_;  // pairs of "is a read" and file
+  // Files in reads_, paired with true if in `files`, or false if in `made`.
+  std::set<std::pair<bool, FileRead>> known_;
   std::thread collector_;
 };
 

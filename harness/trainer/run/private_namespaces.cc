@@ -48,8 +48,8 @@ Status WriteProcFile(const char* path, const std::string& text) {
   return NotPermitted(path, errno);
 }
 
-// Without root privileges, also creates a user namespace that maps only this
-// user and group.
+// Moves this process into new namespaces. Without root privileges, also creates
+// a user namespace that maps only this user and group.
 Status Unshare(int namespaces) {
   if (unshare(namespaces) == 0) return OkStatus();
   if (errno != EPERM) return NotPermitted("unshare", errno);

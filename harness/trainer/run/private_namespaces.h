@@ -12,10 +12,10 @@
 
 namespace gauntlet {
 
-// Runs the body in a new process, the first one of new namespaces, and returns
-// its exit code; 128 + N after signal N. All processes that it started end with
-// it. Needs no privileges if the system permits user namespaces; user ids stay
-// the same.
+// Runs the body in a new process, the first one of new namespaces. Returns the
+// exit code of the process; 128 + N after signal N. All processes that this
+// process started end with it. Needs no privileges if the system permits user
+// namespaces; user ids stay the same.
 //
 // This process enters a namespace too: call the function once, from a process
 // with a single thread. Errors, before the body runs: kForbidden, one line:

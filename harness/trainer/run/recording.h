@@ -28,12 +28,13 @@ struct Recording {
   // sync something. Operations on temporary files, and those that the program
   // did not make itself, are no crash points.
   std::vector<uint64_t> CrashPoints() const;
-  // Returns at most `most` crash points that may lie between two saves. They
-  // are in the middle half of all crash points. The next operation after each
-  // begins a file; if there are no such points, other points are taken. The
-  // first point has the longest time until the next operation. A save may write
-  // several files, one after the other. So as far as possible, the next
-  // operation after each further point is on another file (by name pattern).
+  // Returns at most `most` crash points that may lie between two saves, from
+  // the middle half of all crash points. Takes only points whose next operation
+  // begins a file, as every save does; if there are none, takes others. The
+  // first point has the longest time until the next operation. The next
+  // operations after the further points are on different files (by name
+  // pattern) as far as possible, because a save may write several files in a
+  // row.
   std::vector<uint64_t> QuietPoints(size_t most) const;
   uint64_t BytesWritten() const;
   // Folder that caches the contents of files of crash states.

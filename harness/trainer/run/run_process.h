@@ -20,8 +20,8 @@ struct RunHost {
 // folder. Thread-safe.
 //
 // Errors: kCancelled: interrupted; no process of the run is left.
-// kResourceExhausted: the disk of the folder is full. Those of
-// Trace (chaos/trace/tracer.h) and of RunInNamespaces.
+// kResourceExhausted: the disk of the folder is full. Others: those of Trace
+// (chaos/trace/tracer.h) and of RunInNamespaces.
 Result<TrainerRunEnd> RunInOwnProcess(const RunHost& host,
                                       const TrainerRun& run,
                                       const std::filesystem::path& folder);

@@ -31,8 +31,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Namespaces in the order in which fork_server.py enters them; it has the same
-// list.
+// Namespaces in the order in which fork_server.py enters them. The script has
+// the same list.
 constexpr std::array kNamespaces = {"user", "mnt", "net", "pid"};
 constexpr size_t kDescriptors = kNamespaces.size() + 1;  // and the output
 constexpr auto kKillInterval = std::chrono::milliseconds(500);
@@ -160,7 +160,8 @@ Status KillServed(Answer& answer) {
   return IoError("fork server: expected the end of a killed run, found none");
 }
 
-// Counts the processes of this namespace, except this one, the first.
+// Returns the number of other processes in this namespace. This process is its
+// first one.
 int CountProcesses() {
   while (waitpid(-1, nullptr, WNOHANG) > 0) {
   }
@@ -174,8 +175,8 @@ int CountProcesses() {
   return count;
 }
 
-// Kills the processes that still run after the grace period. Returns how many
-// there were.
+// Kills the processes that still run after the grace period. Returns their
+// number.
 int EndBackground(Duration grace) {
   const auto deadline = SteadyClock::now() + grace;
   while (CountProcesses() > 0 && SteadyClock::now() < deadline)

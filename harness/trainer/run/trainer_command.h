@@ -32,9 +32,9 @@ std::string FillPlaces(std::string text, const CommandPlaces& places);
 std::vector<std::string> FillPlaces(const std::vector<std::string>& arguments,
                                     const CommandPlaces& places);
 
-// Returns arguments that run the shell command. They start a shell, except for
-// a plain call of Python: then they are the command's own arguments, so that a
-// fork server can run it.
+// Returns arguments that run the shell command. They start a shell, unless the
+// command is a plain call of Python: then they are the words of the command
+// itself, so that a fork server can run it.
 std::vector<std::string> ArgumentsOfShellCommand(const std::string& command);
 
 // Returns the command quoted for a POSIX shell.

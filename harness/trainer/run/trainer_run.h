@@ -64,9 +64,9 @@ struct TrainerRun {
 };
 inline constexpr uint64_t kMostOutput = uint64_t{64} << 20U;
 
-// A file that was read and had existed when the program started.
+// A file in one of TrainerRun::directories.
 struct FileRead {
-  uint32_t directory = 0;  // index in TrainerRun::directories
+  uint32_t directory = 0;  // index of the directory
   std::string path;        // relative to the directory
   auto operator<=>(const FileRead&) const = default;
 };
@@ -79,8 +79,10 @@ struct TrainerRunEnd {
   int background_processes = 0;
   double seconds = 0;
   std::vector<std::string> injected_at;  // the operation of each fault, as text
-  std::vector<FileRead> reads;           // ordered by first read
-  bool are_reads_complete = true;        // false: the kernel dropped some
+  // Files that the program read and had not created, replaced or changed
+  // before, ordered by first read.
+  std::vector<FileRead> reads;
+  bool are_reads_complete = true;  // false: the kernel dropped some
   // Files created, moved to or changed in directories that existed at the
   // start.
   std::vector<FileRead> made;

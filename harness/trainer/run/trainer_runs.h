@@ -57,7 +57,8 @@ class TrainerRuns {
                                   const RunHost& host,
                                   const std::filesystem::path& folder);
 
-  // If it is kNone, only one run may be in progress at a time.
+  // Returns the isolation of every run. With kNone, only one run may be in
+  // progress at a time.
   Isolation isolation() const { return isolation_; }
   // Reason why isolation() is kNone.
   const std::string& why_not_isolated() const { return why_not_isolated_; }

@@ -63,8 +63,8 @@ bool LooksRandom(std::string_view text) {
   return false;
 }
 
-// The random end of the names that a function makes: the number of its
-// characters, and which characters occur in it.
+// Random end of the names that a function such as mkstemp(3) makes: its length,
+// and the characters that it may have.
 struct RandomEnd {
   size_t length;
   bool (*is_part)(char c);

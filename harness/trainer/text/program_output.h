@@ -24,7 +24,8 @@ std::vector<std::string> LastLines(std::string_view output, size_t most);
 // (Python, C++, Rust), rather than in a message.
 bool EndsInException(std::string_view output);
 
-// Finds a step in the output: the group in the first line that matches.
+// Finds the number of a step in the output: the digits that the group matches,
+// in the first line that matches the expression.
 class StepPattern {
  public:
   // `expression` is an ECMAScript regular expression with one group of digits.

@@ -17,9 +17,9 @@ namespace gauntlet {
 namespace {
 
 constexpr uint32_t kCheckpointDirectory = 0;
-// A file that only grows counts as a log if it is written in at least so many
-// bursts (FileHistory::bursts). A checkpoint is written in one burst, or in two
-// if another file changes in between.
+// A file that only grows counts as a log if it is written in at least this
+// number of bursts (FileHistory::bursts). A checkpoint is written in one burst,
+// or in two if another file changes in between.
 constexpr uint64_t kLogBursts = 3;
 
 bool MakesContent(const FileOperation& operation) {

@@ -42,7 +42,7 @@ std::set<std::string> DifferentFiles(const TrainerFinding& finding,
   return files;
 }
 
-// Returns true iff a crash of the finding took data of one of these files.
+// Returns true iff a crash of the finding lost data of one of these files.
 bool WereCut(const std::set<std::string>& files, const TrainerFinding& finding,
              const std::vector<CrashTrial>& trials) {
   return std::ranges::any_of(finding.trials, [&](size_t i) {
@@ -52,7 +52,7 @@ bool WereCut(const std::set<std::string>& files, const TrainerFinding& finding,
   });
 }
 
-// Returns the union of one set of files over the crashes of the finding.
+// Returns the files that are in the set `files` of any trial of the finding.
 std::set<std::string> UnionOf(std::set<std::string> CrashTrial::*files,
                               const TrainerFinding& finding,
                               const std::vector<CrashTrial>& trials) {
@@ -62,8 +62,9 @@ std::set<std::string> UnionOf(std::set<std::string> CrashTrial::*files,
   return all;
 }
 
-// Returns the advice to do the syncs that the program omits around renames of
-// the files that a power loss damaged; "" if none is missing.
+// Returns advice on files that a power loss left unfinished: sync a file before
+// its rename, or the directory after it. Returns "" if the program omits
+// neither.
 std::string MissingSyncs(const TrainerFinding& finding,
                          const std::vector<CrashTrial>& trials) {
   if (trials[finding.trials.front()].fault != CrashFault::kPowerLoss) return "";

@@ -27,8 +27,9 @@ std::string AdviceOnFinding(const TrainerFinding& finding,
                             const std::vector<CrashTrial>& trials,
                             const std::set<std::string>& logs);
 
-// Returns "a is written in place" if the crashes of the finding left such files
-// unfinished; else "".
+// Returns "a is written in place" for files that the program writes in place
+// and that the crashes of the finding left unfinished. Returns "" if there are
+// none, or if they are not the cause of the finding.
 std::string WrittenInPlaceText(const TrainerFinding& finding,
                                const std::vector<CrashTrial>& trials);
 

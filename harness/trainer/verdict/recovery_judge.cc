@@ -80,9 +80,9 @@ bool Makes(const CrashTrial& trial, const std::string& file) {
          });
 }
 
-// Returns the names of the version that the run read and of the newest one. If
-// both are contents of the same file, the name of the older one includes its
-// operations.
+// Returns the names of the version that the run read and of the newest version.
+// If both are contents of the same file, the first name includes the operations
+// that wrote these contents.
 std::pair<std::string, std::string> NamesOf(const CrashTrial& trial,
                                             const std::string& newest) {
   const std::string name = ResumePointName(trial);
@@ -211,7 +211,7 @@ std::string MadeAgainText(const CrashTrial& trial, const std::string& file) {
                      ResumePointName(trial), again);
 }
 
-// Returns the reason for lost work of a run that made a file of a series again,
+// Returns the reason for lost work if the run made a file of a series again,
 // although the file was there and complete.
 std::string SeriesMadeAgainText(const CrashTrial& trial,
                                 const std::string& file) {
