@@ -47,7 +47,8 @@ class BenchTraining {
   // Waits until a chief has finished the step. kCancelled: `interrupted`
   // returned true; kFailedPrecondition: the run ended before the step.
   Status AwaitStep(uint64_t step, const std::function<bool()>& interrupted);
-  // Returns the newest step of the current chief.
+  // Returns the newest step that the chief's newest process has finished; 0 if
+  // there is none yet.
   uint64_t Step();
   std::vector<WorkerPid> Workers() const { return WorkersOf(launcher_.pid); }
   // Sends SIGKILL to the worker, and stores the worker and the time in `kill`.

@@ -21,7 +21,8 @@ constexpr uint64_t kLeastWarmUp = 10;
 // steps at which a worker can be killed.
 constexpr double kTailSeconds = 0.1;
 
-// Configurations that are compared with each other, as only their mode differs.
+// Configurations that differ only in the save mode, so they are compared with
+// each other.
 struct Group {
   CheckpointConfig base;  // without saves
   std::vector<CheckpointFigures> figures;

@@ -56,9 +56,9 @@ uint64_t MemoryBytesFor(const CheckpointBenchPlan& plan);
 // Runs all configurations in turns, so that changes of the machine over time
 // affect all of them alike: each trial measures a run without saves and every
 // configuration, and the next trial does so in the reverse order. Leaves the
-// context for the caller to fill in. If a training run fails, or the user
-// interrupts, the result has the finished trials. Returns an error only if no
-// trial has finished; kCancelled: the user interrupted.
+// result's `context` for the caller to fill in. If a training run fails, or the
+// user interrupts, the result has the finished trials. Returns an error only if
+// no trial has finished; kCancelled: the user interrupted.
 Result<CheckpointResult> RunCheckpointBench(const CheckpointBenchPlan& plan,
                                             BenchObserver& observer);
 

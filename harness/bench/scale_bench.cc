@@ -80,8 +80,8 @@ uint64_t MessagesUntil(const std::vector<TrafficSample>& traffic,
 
 // Peak memory of this process since construction. The constructor resets the
 // kernel's figure by writing 5 (proc(5)). If that is forbidden, the figure is
-// the peak of all clusters so far. This is no great error, as the clusters
-// grow: the current one is the largest so far.
+// the peak of all clusters so far. The error is small, as each cluster is
+// larger than those before it.
 class PeakMemory {
  public:
   PeakMemory() { std::ofstream("/proc/self/clear_refs") << 5; }

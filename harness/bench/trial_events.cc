@@ -142,8 +142,8 @@ Result<RecoveryFigures> ReadRecovery(
   const RecordEvent* const began = FirstAfter(
       incarnations, kChiefWorker, kill.t_ns,
       [](const auto& event) { return event.kind == RecordKind::kStartTimes; });
-  // The chief may finish one more step after the kill if another worker was
-  // killed.
+  // Takes the chief's last step before it started again, not before the kill:
+  // if another worker was killed, the chief may finish one more step.
   const int64_t began_ns = began == nullptr ? kill.t_ns : began->t_ns;
   const uint64_t last_step = LastStepBefore(incarnations, began_ns);
   const RecordEvent* const new_step =
@@ -160,7 +160,7 @@ Result<RecoveryFigures> ReadRecovery(
   const int64_t restore_ns = PartOf(*began, "claim") + PartOf(*began, "load") +
                              PartOf(*began, "transfer");
   // `running` is at least the time at which the launcher detected the loss: a
-  // surviving chief may have begun to rejoin before.
+  // surviving chief may have begun to rejoin before that time.
   const int64_t running = std::max(noticed->t_ns, began->t_ns - start_ns);
   const int64_t joined = std::max(running, began->t_ns - restore_ns);
   return RecoveryFigures{

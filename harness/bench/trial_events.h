@@ -13,7 +13,8 @@
 
 namespace gauntlet {
 
-// Steps begin + 1 to end, and the saves after step begin and before step end.
+// Measured part of a run: steps `begin` + 1 to `end`, and the saves after steps
+// `begin` to `end` - 1.
 struct StepWindow {
   uint64_t begin = 0;
   uint64_t end = 0;

@@ -14,8 +14,8 @@ struct WorkerPid {
   pid_t pid = 0;
 };
 
-// Returns the running worker processes that this launcher has started, by
-// worker.
+// Returns the running worker processes that this launcher has started, ordered
+// by the worker's number.
 std::vector<WorkerPid> WorkersOf(pid_t launcher);
 
 // Returns the CPU time of the process so far, user and system, in seconds; 0 if

@@ -1,10 +1,10 @@
 // The result file of a benchmark: JSON in Google Benchmark's format, so that
 // its tools can read the file.
 //
-// Each trial is an entry (run_type "iteration": real_time is the time of a
-// step, cpu_time its CPU time), which also has all metrics in SI units. Each
-// configuration has three aggregates: the median and the ends of its 95 %
-// interval. Entries "machine/…" hold rates of the machine itself.
+// Each trial is an entry of run_type "iteration". Its real_time is the time of
+// a step, its cpu_time the CPU time of a step. The entry also has all metrics
+// in SI units. Each configuration has three aggregates: the median and the ends
+// of its 95 % interval. Entries "machine/…" hold rates of the machine itself.
 #ifndef GAUNTLET_HARNESS_BENCH_FIGURES_BENCH_FILE_H_
 #define GAUNTLET_HARNESS_BENCH_FIGURES_BENCH_FILE_H_
 

@@ -39,7 +39,7 @@ enum class MetricUnit : uint8_t {
   kRatio,
 };
 
-// Values of a metric are better if they are lower, or if they are higher.
+// Direction in which the values of a metric improve.
 enum class Better : uint8_t { kLower, kHigher };
 
 struct MetricInfo {

@@ -54,7 +54,8 @@ TrialValues MemoryAdded(const TrialValues& peaks,
 
 // A run with real kills, and the goodput that the model predicts for it.
 struct MeasuredGoodput {
-  double measured = 0;  // share of the time that went to steps that count
+  // Time that the same steps take without kills, divided by `seconds`.
+  double measured = 0;
   double expected = 0;  // ExpectedGoodput(model, interval)
   uint64_t kills = 0;
   double seconds = 0;

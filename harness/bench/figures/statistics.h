@@ -28,11 +28,11 @@ double MedianOf(std::vector<double> values);
 // Returns the mean of the values. REQUIRES: at least one value.
 double MeanOf(std::span<const double> values);
 
-// Returns the interval between two of the sorted values, chosen by the binomial
-// distribution of the number of values below the median (Conover, Practical
-// Nonparametric Statistics, 3.2). With fewer than kLeastTrials values the
-// interval spans all of them, and covers the median less often. REQUIRES: at
-// least one value.
+// Returns the interval between two of the sorted values. They are chosen by the
+// number of values below the true median, which has a binomial distribution
+// (Conover, Practical Nonparametric Statistics, 3.2). With fewer than
+// kLeastTrials values the interval spans all of them, and covers the median
+// less often. REQUIRES: at least one value.
 MedianInterval MedianIntervalOf(std::vector<double> values);
 
 // Returns the two-sided p-value of the Mann-Whitney U test: the probability
