@@ -28,8 +28,8 @@ class ByteSource {
 
 using Bytes = std::shared_ptr<ByteSource>;
 
-// Bytes of a file; `path` is for messages. kDataLoss if the file has become
-// shorter since it was opened.
+// Bytes of a file; `path` is for messages. Read returns kDataLoss if the file
+// has become shorter since it was opened.
 class FileBytes : public ByteSource {
  public:
   // kInvalidArgument: not a regular file. Links are not followed.

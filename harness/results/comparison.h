@@ -34,10 +34,10 @@ struct ResultComparison {
   }
 };
 
-// Ignores times, modes, owners, empty directories, the metadata of archives,
-// and files outside the folder, even if links lead to them. Errors: the disk
-// cannot be read, or a folder does not exist. A damaged file is compared as
-// bytes.
+// Compares the chosen files of two folders. Ignores times, modes, owners, empty
+// directories, the metadata of archives, and files outside the folders, even if
+// links lead to them. Errors: the disk cannot be read, or a folder does not
+// exist. A damaged file is compared as bytes.
 Result<ResultComparison> CompareResults(const std::string& found_folder,
                                         const std::string& expected_folder,
                                         const ResultChoice& choice);

@@ -106,8 +106,8 @@ Status ReadSingle(FileFormat format, const std::shared_ptr<FileBytes>& file,
 }
 
 // Reads a file in the format that its content shows. kDataLoss: the caller must
-// read the file as bytes. The message is for its note; an empty message means
-// that no note is needed.
+// read the file as bytes. The message is the note on the file; if it is empty,
+// no note is needed.
 Status ReadByContent(const std::string& name,
                      const std::shared_ptr<FileBytes>& file,
                      ResultFile& result) {

@@ -16,8 +16,8 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kComparedPiece = uint64_t{1} << 20;
-// Numbers of bytes of a differing text that are shown before the first
-// difference, and from there on.
+// Numbers of bytes that are shown of a differing text: before the first
+// difference, and from it on.
 constexpr uint64_t kShownBefore = 20;
 constexpr uint64_t kShownFrom = 40;
 constexpr uint64_t kLongestText = uint64_t{1} << 20;  // compared by lines
@@ -189,8 +189,8 @@ Result<std::optional<DifferingLine>> CompareLines(
   return std::optional(std::move(line));
 }
 
-// Completes the comparison of texts and bytes, which may differ in length: all
-// bytes after the end of the shorter one count as different.
+// Completes the comparison of two texts or byte strings. They may differ in
+// length: all bytes after the end of the shorter one count as different.
 Status FinishSequence(const ResultTensor& found, const ResultTensor& expected,
                       uint64_t first, ResultDifference& difference) {
   const uint64_t sizes[] = {found.bytes->size(), expected.bytes->size()};

@@ -17,7 +17,7 @@ struct DifferingLine {
   uint64_t number = 0;     // from 1
   std::string found;       // the part of the line around the first difference
   std::string expected;    // the same part
-  uint64_t differing = 0;  // lines that differ from those of the same number
+  uint64_t differing = 0;  // number of lines at which both texts differ
   uint64_t found_lines = 0;
   uint64_t expected_lines = 0;
 };
@@ -34,7 +34,8 @@ struct ResultDifference {
   // First differing line, if both values are whole text files of at most 1 MiB
   // and one of their lines differs; else nullopt.
   std::optional<DifferingLine> line = std::nullopt;
-  // Largest distance of two elements that are not NaN; nullopt for other types.
+  // Largest distance between two differing elements, in ulps, NaN excepted.
+  // nullopt for types without ulps (UlpsBetween).
   std::optional<uint64_t> largest_ulps;
 };
 

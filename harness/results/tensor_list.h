@@ -34,9 +34,10 @@ class TensorList {
  public:
   explicit TensorList(uint64_t file_size);
 
-  // Appends "#2", "#3" to a name that is already in use. kDataLoss: the bytes
-  // of all values, or the memory that they take, exceed the limit for a file of
-  // this size. REQUIRES: the number of bytes matches type and shape.
+  // Adds the value. If its name is already in use, appends "#2", "#3" to it.
+  // kDataLoss: the bytes of all values, or the memory that they take, exceed
+  // the limit for a file of this size. REQUIRES: the number of bytes matches
+  // type and shape.
   Status Add(ResultTensor tensor);
   // Counts bytes that a value keeps in memory.
   Status ClaimMemory(uint64_t bytes);

@@ -28,20 +28,21 @@ Status AddSafetensorsFile(const Bytes& file, TensorList& list);
 Status AddNpyFile(const std::string& name, const Bytes& file, TensorList& list);
 bool IsNpy(ByteSource& file);
 
-// Adds an archive's entries under their names: .npy entries (of npz) as arrays,
-// .h5 entries as their data sets, .json entries (of .keras) as their values,
-// without the date and the addresses of objects, and other entries as bytes. An
-// entry that does not have its format is added as bytes, and `note` states the
-// reason.
+// Adds an archive's entries under their names. Adds .npy entries (of npz) as
+// arrays, .h5 entries as data sets, and .json entries (of .keras) as values,
+// without the date and the addresses of objects. Adds other entries as bytes.
+// If an entry does not have the format of its suffix, adds it as bytes, and
+// `note` states the reason for the first one.
 Status AddArchive(const std::shared_ptr<ZipArchive>& archive, TensorList& list,
                   std::string& note);
 
 // Returns the index of the entry DIRECTORY/data.pkl, which marks an archive of
 // torch.save; nullopt if there is none.
 std::optional<size_t> FindTorchPickle(const ZipArchive& archive);
-// Adds an archive of torch.save, without the name of its directory. Tensors,
-// numbers and texts are named by their places in the pickled object. Shared
-// storages, devices, requires_grad and hooks are ignored.
+// Adds the values of an archive of torch.save. Tensors, numbers and texts are
+// named by their places in the pickled object, other entries by their paths,
+// relative to the archive's directory if they are in it. Shared storages,
+// devices, requires_grad and hooks are ignored.
 Status AddTorchArchive(const std::shared_ptr<ZipArchive>& archive,
                        size_t pickle, TensorList& list);
 

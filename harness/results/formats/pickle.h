@@ -41,8 +41,8 @@ struct PickleValue {
   double number = 0;
   std::string text;
   std::vector<PickleId> items;
-  // States set by BUILD. For a call also a list or dict of the items that were
-  // added to the object.
+  // States that the opcode BUILD has set. A call also has a list or dict here:
+  // the items that were added to the object that it created.
   std::vector<PickleId> states = {};
 };
 

@@ -135,9 +135,10 @@ class TorchValues : public PickledObjects {
     return sizes;
   }
 
-  // Arguments: storage, offset, size, stride, requires_grad, hooks, and then
-  // the element type in version 3, else metadata. Returns false if the
-  // arguments are different.
+  // Adds the tensor that the call creates. Its arguments are storage, offset,
+  // size, stride, requires_grad, hooks, the element type (in version 3 only),
+  // and metadata (may be missing). Returns false if the arguments are
+  // different.
   Result<bool> AddTensor(const std::string& name, const PickleValue& call,
                          PickleWalk& walk) {
     const std::vector<PickleId>& arguments = pickle_[call.items[1]].items;
@@ -223,7 +224,7 @@ class TorchValues : public PickledObjects {
   const std::shared_ptr<ZipArchive> archive_;
   TensorList& list_;
   std::map<std::string, const ZipEntry*, std::less<>> entries_;
-  std::vector<const ZipEntry*> others_;  // not in the directory, or repeated
+  std::vector<const ZipEntry*> others_;  // outside the directory, or repeated
   std::set<std::string, std::less<>> used_;
   Pickle pickle_;
   bool is_big_endian_ = false;

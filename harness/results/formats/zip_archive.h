@@ -27,8 +27,8 @@ class ZipArchive {
  public:
   // kDataLoss: the archive is damaged; an entry is encrypted, compressed by a
   // method other than deflate, or claims more bytes than deflate can hold; or
-  // the entries together claim more than the file has, or more than
-  // UnpackedLimit.
+  // all entries together have more compressed bytes than the file, or more
+  // bytes than UnpackedLimit.
   static Result<std::shared_ptr<ZipArchive>> Open(
       const std::shared_ptr<FileBytes>& file);
   ~ZipArchive();
