@@ -294,8 +294,10 @@ bool CrashImages::VisitPartial(const Names& names, CrashImage& image,
 
 CrashImage CrashImages::Everything() const {
   CrashImage image{.names = everything_};
-  for (const auto& terms : names_[everything_].terms) {
-    image.files.push_back(terms.size() > 1 ? 1 : 0);
+  const Names& names = names_[everything_];
+  for (const size_t file : names.files) {
+    image.files.push_back(
+        static_cast<uint32_t>(names.entries[file].outcomes->complete));
   }
   return image;
 }

@@ -66,6 +66,7 @@ struct FileOutcomes {
   // First: nothing pending survived. Second, if it is another content:
   // everything survived. All are different.
   std::vector<Outcome> list;
+  size_t complete = 0;  // index of the content in which everything survived
   double total = 0;  // number without the bound; list.size() if all are listed
   Digest look;       // digest over all digests in the list
 };

@@ -109,6 +109,8 @@ FileOutcomes CrashImages::ListOutcomes(const Inode& file, FileData data) const {
     plain(file.durable_size, Blocks::kAllNew, SimDisk::kOld);
   }
   plain(file.data.size(), Blocks::kAllOld, SimDisk::kNew);
+  // A file that was written again with its old content has only one of them.
+  outcomes.complete = outcomes.list.size() - 1;
   const bool all = outcomes.total <= static_cast<double>(bound_.contents_up_to);
   for (size_t i = 0; i < extents.size(); ++i) {
     for (const auto& way : all ? AllWays(choices[i]) : FewWays(choices[i])) {

@@ -184,6 +184,14 @@ std::vector<SmallWork> SmallWorks() {
          EXPECT_TRUE(disk.Open("/a", OpenMode::kCreateTruncate).ok());
          Write(disk, "/a", std::string(5000, 'n'));
        }},
+      {"emptied_and_written_with_the_old_content",
+       [](SimDisk& disk) {
+         Write(disk, "/a", Blocks(2));
+         Sync(disk, "/a");
+         EXPECT_TRUE(disk.SyncDirectory("/").ok());
+         EXPECT_TRUE(disk.Open("/a", OpenMode::kCreateTruncate).ok());
+         Write(disk, "/a", Blocks(2));
+       }},
   };
 }
 
