@@ -93,11 +93,7 @@ class Selector {
     for (const Case& one : cases) {
       if (!Wanted(one)) continue;
       for (const WorldKind world : worlds) {
-        // A case with a trainer runs in the real world only, unless the command
-        // requests only the simulated one.
-        const bool is_elsewhere =
-            one.trainer && worlds.size() > 1 && world == WorldKind::kSimulated;
-        if (!is_elsewhere) Add(one, world, items);
+        if (RunsIn(one, world)) Add(one, world, items);
       }
     }
     // Applies --last-failed after dividing into shards, because the earlier run
@@ -114,14 +110,26 @@ class Selector {
     } else if (items.empty()) {
       hint = HintForNoFailure(all);
     }
+    size_t in_all = 0;
+    for (const Case& one : cases) {
+      in_all += static_cast<size_t>(std::ranges::count_if(
+          worlds, [&](WorldKind world) { return RunsIn(one, world); }));
+    }
     return {.items = std::move(items),
-            .of = cases.size() * worlds.size() *
-                  static_cast<size_t>(command_.repeat),
+            .of = in_all * static_cast<size_t>(command_.repeat),
             .note = last_.note,
             .hint = std::move(hint)};
   }
 
  private:
+  // Returns true iff the case runs in the world, if that world is requested. A
+  // case with a trainer runs in the real world only, unless only the simulated
+  // one is requested.
+  bool RunsIn(const Case& one, WorldKind world) const {
+    return !one.trainer || world == WorldKind::kReal ||
+           command_.world == WorldChoice::kSimulated;
+  }
+
   bool HasWantedName(const Case& one) const {
     return command_.names.empty() ||
            std::ranges::any_of(command_.names, [&one](const std::string& part) {

@@ -9,21 +9,41 @@
 namespace gauntlet {
 namespace {
 
-TEST(CaseSelectionTest, SeedAndDeviceAreForJobsOnly) {
-  const LoadedFile job = LoadScenarios(
-      SmallScenario("expect: {outcome: completes}\n", "job"), "job.yaml");
-  const LoadedFile trainer = LoadScenarios(
+LoadedFile Job() {
+  return LoadScenarios(SmallScenario("expect: {outcome: completes}\n", "job"),
+                       "job.yaml");
+}
+
+LoadedFile Trainer() {
+  return LoadScenarios(
       "schema: gauntlet/v2\nname: trainer\ntrainer:\n"
       "  command: [train, '{out}']\n"
       "  faults: [{do: kill, at: {file: a}}]\n"
       "expect: {outcome: recovers}\n",
       "trainer.yaml");
+}
+
+const char* Unset(const char*) { return nullptr; }
+
+TEST(CaseSelectionTest, CaseWithATrainer_CountsInOneWorld) {
+  const std::vector<Case> cases = {Job().cases[0], Trainer().cases[0]};
+  const auto select = [&](WorldChoice world) {
+    return *SelectCases({.world = world, .repeat = 2}, cases, Unset);
+  };
+  EXPECT_EQ(select(WorldChoice::kBoth).of, 6U);
+  EXPECT_EQ(select(WorldChoice::kBoth).items.size(), 6U);
+  EXPECT_EQ(select(WorldChoice::kReal).of, 4U);
+  EXPECT_EQ(select(WorldChoice::kSimulated).of, 4U);
+}
+
+TEST(CaseSelectionTest, SeedAndDeviceAreForJobsOnly) {
+  const LoadedFile job = Job();
+  const LoadedFile trainer = Trainer();
   ASSERT_EQ(job.cases.size(), 1U);
   ASSERT_EQ(trainer.cases.size(), 1U);
   const Result<Selection> selection = SelectCases(
       {.world = WorldChoice::kReal, .seed = 7, .device = DeviceKind::kCuda},
-      {job.cases[0], trainer.cases[0]},
-      [](const char*) -> const char* { return nullptr; });
+      {job.cases[0], trainer.cases[0]}, Unset);
   ASSERT_TRUE(selection.ok()) << selection.status().message();
   ASSERT_EQ(selection->items.size(), 2U);
   const Case& of_job = selection->items[0].one;
