@@ -190,7 +190,12 @@ Result<std::string> CheckpointManager::Save() {
   RETURN_IF_ERROR(AskListeners());
   const Status saved = save_->Save(
       training_->resident(), RetirementTime::kImmediately, options_.variables);
-  if (CanContinueAfter(saved) || save_->refused()) return saved;
+  if (save_->refused()) return saved;
+  if (CanContinueAfter(saved)) {
+    // After kResourceExhausted the chief may have removed older checkpoints.
+    RETURN_IF_ERROR(LearnPaths());
+    return saved;
+  }
   RETURN_IF_ERROR(training_->Noted(saved));
   RETURN_IF_ERROR(LearnPaths());
   const std::string path = paths_.empty() ? "" : paths_.back();

@@ -1,5 +1,7 @@
 #include "engine/api/custom_training.h"
 
+#include <span>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -167,6 +169,31 @@ TEST(CheckpointManagerTest, NamesWorkersThatDisagreeOnUnsavedState) {
   // only that loss.
   EXPECT_THAT(messages, testing::Contains(HasSubstr("state digests differ")));
   EXPECT_THAT(messages, testing::Each(testing::Not("")));
+}
+
+// A save on a full disk fails, and removes the oldest checkpoint to make room.
+TEST(CheckpointManagerTest, CheckpointRemovedFromAFullDisk_IsNotListed) {
+  FitFixture fixture({.capacity_bytes = 1 << 20});
+  fixture.Run(2, [](World& world, const WorkerSpec& place) {
+    Process process(world, place);
+    ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
+    ASSERT_TRUE(process.Steps(2).ok());
+    if (place.rank == 0) {
+      const auto filler =
+          world.storage.Open("/filler", OpenMode::kCreateTruncate).value();
+      const std::string block(1024, 'x');
+      for (uint64_t end = 0;
+           filler->WriteAt(end, std::as_bytes(std::span(block))).ok();
+           end += block.size()) {
+      }
+    }
+    ASSERT_TRUE(process.Step().ok());
+    EXPECT_EQ(process.manager().Save().status().code(),
+              Code::kResourceExhausted);
+    EXPECT_THAT(process.manager().checkpoints(),
+                ElementsAre("/ckpt/step-000000002-g1"));
+    process.training().Leave();
+  });
 }
 
 TEST(CheckpointManagerTest, SavesOnlyAtMultiplesOfItsInterval) {

@@ -45,7 +45,8 @@ class FitFixture {
  public:
   using Program = std::function<void(World& world, const WorkerSpec& place)>;
 
-  FitFixture() : simulation_(pool_, {.seed = 1}) {}
+  explicit FitFixture(const DiskOptions& disk = {})
+      : simulation_(pool_, {.seed = 1, .disk = disk}) {}
 
   Simulation& simulation() { return simulation_; }
 
