@@ -38,8 +38,8 @@ bool IsNameCharacter(char c) {
 }
 
 // Returns true iff the text is a host name (RFC 1035, section 2.3.4). Rejects a
-// name that ends in a number: resolvers take it for an IPv4 address in an older
-// notation.
+// name whose last label is a number, such as "a.10": resolvers take it for an
+// IPv4 address in an older notation.
 bool IsName(std::string_view host) {
   constexpr size_t kMaxHostBytes = 253;
   constexpr size_t kMaxLabelBytes = 63;

@@ -92,7 +92,7 @@ bool IsShownBySlices(RecordKind kind) {
   }
 }
 
-// Adds the slices, instants and positions of one process to the model.
+// Adds the slices, instants and training positions of one process to the model.
 class ProcessTracer {
  public:
   ProcessTracer(size_t incarnation, TraceModel& model)

@@ -159,8 +159,9 @@ class EditReader {
     }
   }
 
-  // Decides if a person's edit is a request to go back, and if it can be
-  // applied. REQUIRES: all lines are valid.
+  // Decides whether a person has edited the file to go back to an older
+  // checkpoint, and refuses an edit that cannot be applied. REQUIRES: all lines
+  // are valid.
   void DecideEdit() {
     const bool unchanged =
         digest_line_ > 0 &&

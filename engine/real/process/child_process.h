@@ -49,9 +49,9 @@ struct ChildProcess {
 
 // Starts the program in a process group of its own. Its standard input is
 // empty. All signals have their default handling, but an ignored SIGHUP stays
-// ignored. No signals are blocked except held ones. The open descriptors are 0,
-// 1, 2, the kept ones, and 3: a stream socket whose other end is
-// ChildProcess::socket.
+// ignored. No signals are blocked, except with SignalsAtStart::kHeld. Open
+// descriptors: 0, 1 and 2; descriptor 3, a stream socket whose other end is
+// ChildProcess::socket; and `kept_descriptors`.
 //
 // The child is killed when the thread that called this ends, for any reason
 // (PR_SET_PDEATHSIG refers to the thread, not the process). So call it from a

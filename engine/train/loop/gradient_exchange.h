@@ -79,10 +79,10 @@ class GradientExchange {
 
   // Call before the pass over the last replica. Begins the exchange of the step
   // if the gradients of that pass can be summed during it; else has no effect.
-  // After Ok, a task may be using the arrays. So the caller must fill the
-  // arrays of GradientBuffer and Extra, call Add or AddKept, then Sum, and must
-  // not return before Sum has returned. The only possible error is that of the
-  // fault point kAllReduceBegin.
+  // After Ok, the caller must fill the arrays of GradientBuffer and Extra, call
+  // Add or AddKept, and then call Sum. A task may use these arrays until Sum
+  // has returned; the caller must not return earlier. The only possible error
+  // is that of the fault point kAllReduceBegin.
   Status BeginBeforeLastPass(const ExchangeKey& key, Duration timeout);
   // Returns ReplicaBatch::final_from for the pass after BeginBeforeLastPass;
   // null: the exchange has not begun.

@@ -23,7 +23,8 @@ run again in the simulation to find the first value that differs. The line next
 of each further one names the command that finds it.
 Reference runs are cached in .gauntlet/runs/.cache, which may be deleted.)";
 
-// Returns a reader of "100" or "all".
+// Returns a reader of a number of runs, such as "100", or of "all", which sets
+// the target to nullopt.
 FlagReader ReadKeptRuns(std::optional<uint64_t>& target) {
   return [&target](const std::string& text) -> Status {
     target.reset();

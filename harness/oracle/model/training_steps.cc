@@ -98,8 +98,8 @@ void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
   }
 }
 
-// Returns the difference between the event and the reference run, which has no
-// entry for the event.
+// Explains why no entry of the reference run equals the event: "the reference
+// run ends with step 24". REQUIRES: none does.
 std::string TrainingModel::WhyNotInReference(const RecordEvent& event) const {
   const GoldenEntry* const same = reference_.FindOfStep(event.kind, event.step);
   if (same != nullptr) {

@@ -15,8 +15,9 @@ namespace {
 using gpu::CublasApi;
 using gpu::MultiplyByCublas;
 
-// Computes what the documentation of sgemm states, for whole numbers, and
-// checks the requirements.
+// A plain sgemm that follows the documentation of cuBLAS, and checks what the
+// documentation requires of the arguments. The tests multiply whole numbers, so
+// that each order of summation gives the same bits.
 int PlainSgemm(void*, int a_operation, int b_operation, int m, int n, int k,
                const float* alpha, const float* a, int lda, const float* b,
                int ldb, const float* beta, float* c, int ldc) {

@@ -1,5 +1,5 @@
-// A run of workers and their launcher, written event by event, for tests of the
-// explanations of an end or a loss.
+// A run of workers and their launcher, written event by event. For tests of the
+// checks that explain why a process ended, or why a worker was declared lost.
 #ifndef GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_CLUSTER_H_
 #define GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_CLUSTER_H_
 

@@ -15,9 +15,9 @@ struct StepRange {
   uint64_t last = 0;   // 0: no upper bound
 };
 
-// Returns true iff the scenario sets the step in which the fault fires, and
-// could set any other step. False for a fault at a point that some steps do not
-// reach, such as one of a save or of an epoch's end.
+// Returns true iff the scenario sets the step in which the fault fires, and the
+// fault could fire in any other step, too. False for a fault at a point that
+// some steps do not reach, such as one of a save or of an epoch's end.
 bool HasOwnStep(const RecordFault& fault);
 
 // Returns "set the step of fault c (6) to a value from 9 to 12" or, without a
