@@ -9,7 +9,7 @@
 
 namespace gauntlet {
 
-// Safe from any task, as the clock behind it is.
+// Any task may call it, because any task may call the clock `base`.
 class FaultyClock final : public Clock {
  public:
   explicit FaultyClock(Clock& base) : base_(base) {}

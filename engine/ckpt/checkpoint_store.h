@@ -79,8 +79,8 @@ class CheckpointStore {
                                 const TensorPlaces& places = {});
 
   // Called by the chief. Creates the directory of a save of this step, and
-  // returns its name, which all ranks need. Returns nullopt if nothing must be
-  // saved: a committed checkpoint of this step, phase and state digest exists
+  // returns its name, which all ranks need. Returns nullopt if no save is
+  // needed: a committed checkpoint of this step, phase and state digest exists
   // and verifies. kFailedPrecondition: a checkpoint of this step and phase has
   // another digest; this is nondeterminism, and the run must stop.
   Result<std::optional<std::string>> BeginSave(const CheckpointHead& head,

@@ -104,8 +104,9 @@ enum class EventKind : uint8_t {
                 // step, phase; count: bytes that it wrote; parts: the time that
                 // training waited; background: the time of the tasks; reason:
                 // if the save failed
-  kStartTimes,  // training begins: generation, step; parts: since the process
-                // started, or left the previous generation
+  kStartTimes,  // training begins: generation, step; parts: the time since the
+                // process started or, after a rejoin, since it left the
+                // previous generation
 };
 
 // Cause of an event. EventKind lists the reasons that each kind may have.

@@ -18,9 +18,9 @@ struct ResultComparison {
   // Files that only the expected, or only the found, result has.
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
-  // The first differences in the order of files and tensors.
+  // The first differences, sorted by file, then by tensor.
   std::vector<ResultDifference> differences;
-  uint64_t differing = 0;  // tensors; may be more than are described
+  uint64_t differing = 0;  // tensors; `differences` may describe fewer
   // Number of compared files, tensors and bytes, counted in the expected
   // result.
   uint64_t files = 0;

@@ -82,7 +82,8 @@ Result<ControlMessage> DecodeControl(const Frame& frame);
 // characters.
 std::string Shortened(std::string_view text);
 
-// Returns the frame's message if it is a T; kDataLoss names its actual kind.
+// Returns the frame's message if it is a T. kDataLoss: it is not; the text
+// names the message's actual kind.
 template <typename T>
 Result<T> DecodeControlAs(const Frame& frame);
 

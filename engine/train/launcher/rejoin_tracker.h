@@ -38,14 +38,16 @@ class RejoinTracker {
   // Called before these workers are started.
   void Begin(std::vector<int> members);
 
-  // OnDeath to OnSaveEnded record reports, in order of arrival. OnRendezvous
-  // ignores the report of a worker that left an older generation than the
-  // newest formed one, unless a rejoin is open and the worker is a new
-  // incarnation. OnFormed ignores a generation that is not newer than the
-  // newest formed one. The tracker does not know which incarnations belong to a
-  // generation. A worker of a generation may die and be restarted before the
-  // chief's report of that generation arrives. OnFormed then no longer counts
-  // the worker as arrived, and the restarted worker must report again.
+  // OnDeath to OnSaveEnded record reports; call them in the order in which the
+  // reports arrive. OnRendezvous ignores a report whose `left` is older than
+  // the newest formed generation. Exception: while a rejoin is open, it accepts
+  // the report of a new incarnation, which has left no generation. OnFormed
+  // ignores a generation that is not newer than the newest formed one.
+  //
+  // The tracker does not know which incarnations belong to a generation. So if
+  // a worker is restarted before the chief reports its generation, OnFormed
+  // marks the worker as not arrived, although the new incarnation may have
+  // reported already. The new incarnation must report again.
   void OnDeath(int worker, Time now);
   // `left`: the generation that the worker left; 0: none. If the worker left
   // because the heartbeat of another worker stopped, `silent` is that other

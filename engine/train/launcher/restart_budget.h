@@ -43,7 +43,7 @@ class RestartBudget {
     return furthest_step_ > furthest_step_before_ ? 0
                                                   : restarts_without_progress_;
   }
-  // Pause before the last counted restart.
+  // Pause before the newest restart that counts towards the budget.
   Duration pause() const { return pause_; }
 
  private:

@@ -1,5 +1,5 @@
-// Labels of a written scenario, which name the violation that an exploration
-// found.
+// An exploration writes a scenario for each violation that it finds. Labels of
+// the scenario name the violation.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FOUND_VIOLATION_H_
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FOUND_VIOLATION_H_
 

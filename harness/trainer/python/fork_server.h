@@ -21,9 +21,9 @@ namespace gauntlet {
 // Socket in the server's folder; served_program.h connects to it.
 inline constexpr std::string_view kForkServerSocket = "socket";
 
-// Writes fork_server.py into the folder. Returns the command line that runs the
-// program in a fresh process and writes the names of the library modules that
-// it loads to `modules`.
+// Writes fork_server.py into the folder. Returns a command line that runs the
+// program in a fresh process, and then writes to the file `modules` the names
+// of the library modules that the program has loaded.
 Result<std::vector<std::string>> ModuleListCommand(
     const PythonCommand& command, const std::filesystem::path& folder,
     const std::filesystem::path& modules);

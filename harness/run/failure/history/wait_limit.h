@@ -25,9 +25,9 @@ struct WaitLimit {
   bool is_of_launcher() const;
 };
 
-// Returns the limit that `emitter`, a worker or kLauncherWorker, had waited for
-// when it emitted `lost` (kWorkerLost); nullopt if no key of the scenario sets
-// this limit.
+// Returns the time limit after which `emitter` emitted `lost` (kWorkerLost);
+// nullopt if no key of the scenario sets this limit. `emitter`: a worker, or
+// kLauncherWorker.
 std::optional<WaitLimit> LimitOfLoss(const RunSetup& setup, int emitter,
                                      const RecordEvent& lost);
 

@@ -425,7 +425,8 @@ std::string RemedyForEndsAt(const UnmetRun& run) {
   if (std::string text = StopStepRemedy(run.outline); !text.empty()) {
     return text;
   }
-  // Without the notice, the run would not stop at all.
+  // If the scenario expects a clean stop, RemedyForEnd would remove the notice,
+  // and the run would not stop at all.
   return record.expect.outcome == Outcome::kStopsCleanly ? ""
                                                          : RemedyForEnd(run, 0);
 }

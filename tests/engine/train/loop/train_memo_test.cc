@@ -65,8 +65,8 @@ TEST_F(TrainMemoTest, KnownPassIsBitwiseIdentical) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
-// The caller may change gradients that are reported as final: the memo reports
-// none before it has its copy.
+// Once a gradient is reported as final, the caller may change it. So the memo
+// copies each gradient before it reports it.
 TEST_F(TrainMemoTest, ReportsNoGradientBeforeItIsKept) {
   const Pass computed = PassOf(*plain_);
   int reports = 0;
