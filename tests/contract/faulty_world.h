@@ -1,5 +1,5 @@
-// A world wrapped in everything that injects faults, with an empty plan: it
-// must keep the same promises as the world itself.
+// A world wrapped in the decorators that inject faults, with an empty fault
+// plan. It must keep the promises that the plain world keeps.
 #ifndef GAUNTLET_TESTS_CONTRACT_FAULTY_WORLD_H_
 #define GAUNTLET_TESTS_CONTRACT_FAULTY_WORLD_H_
 
@@ -52,7 +52,8 @@ class FaultyWorldUnderTest final : public WorldUnderTest {
   const std::unique_ptr<WorldUnderTest> base_;
 };
 
-// Returns the kind of world, wrapped with an empty plan.
+// Returns a kind whose worlds are those of `kind`, wrapped with an empty fault
+// plan.
 inline WorldKind Faulty(const WorldKind& kind) {
   return {.name = kind.name + "_with_an_empty_plan",
           .make =

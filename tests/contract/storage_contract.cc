@@ -368,8 +368,8 @@ TEST_P(StorageContract, LocksOnDifferentPathsAreIndependent) {
   });
 }
 
-// The content of a locked file depends on the storage: the real one writes the
-// holder's name.
+// Does not check the content of the locked file: the real storage overwrites it
+// with the holder's name.
 TEST_P(StorageContract, LocksAnExistingFile) {
   const std::string path = Path("lock");
   InWorld([&](World& world) {
