@@ -1,5 +1,5 @@
-// Runs every target on its seeds and its corpus, in every build, and on simple
-// mutations of them: truncated, with changed bytes, with repeated pieces.
+// Runs every target on its seeds, its corpus, and simple mutations of both:
+// truncated, with changed bytes, with repeated pieces. Runs in every build.
 #include <algorithm>
 #include <ostream>
 #include <set>
@@ -77,14 +77,15 @@ TEST_P(FuzzCorpus, ChangedInputsKeepTheirPromises) {
 }
 
 TEST_P(FuzzCorpus, DeepNestingKeepsItsPromises) {
-  // More levels than a stack of 8 MiB has room for.
+  // Number of levels. A recursive reader would overflow a stack of 8 MiB.
   constexpr size_t kDepth = 300'000;
   for (const std::string_view opening : {"[", "{\"a\":", "- ", "(", "{a: "}) {
     std::string deep;
     for (size_t i = 0; i < kDepth; ++i) deep += opening;
     Run(deep);
     for (const FuzzInput& input : Inputs()) {
-      // Replaces the first value with the nesting.
+      // Inserts the nesting as the first value, and gives the old value the new
+      // key "x".
       const size_t colon = input.bytes.find(':');
       if (colon == std::string::npos) continue;
       std::string nested = input.bytes;

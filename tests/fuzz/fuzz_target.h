@@ -1,9 +1,10 @@
 // A reader of untrusted bytes, as a fuzzer drives it.
 //
-// A target is a function that takes any bytes and stops the program (CHECK) if
-// the reader breaks a promise: it must return, an error must be one clear line,
-// and accepted input must be the same after it is written and read again. It
-// keeps no state between calls.
+// A target is a function that takes any bytes, passes them to the reader, and
+// stops the program (CHECK) if the reader breaks a promise. The reader must
+// return. Its errors must be one clear line. Input that it accepts must be the
+// same after it is written and read again. A target keeps no state between
+// calls.
 #ifndef GAUNTLET_TESTS_FUZZ_FUZZ_TARGET_H_
 #define GAUNTLET_TESTS_FUZZ_FUZZ_TARGET_H_
 

@@ -9,7 +9,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns the settings that those of others are compared with.
+// Returns this worker's settings, with which those of other workers are
+// compared.
 std::string OwnSettings() {
   return EncodeCommonSettings(TrainOptions(), R"({"seed":1,"batch":4})");
 }

@@ -48,7 +48,8 @@ void FuzzScenario(std::string_view input) {
   }
 }
 
-// Returns the scenarios of the repository, and the keys that they do not use.
+// Returns the scenarios of the repository, and one with keys that they do not
+// use.
 std::vector<std::string> ScenarioSeeds() {
   std::vector<std::string> seeds = {R"(schema: gauntlet/v2
 name: everything

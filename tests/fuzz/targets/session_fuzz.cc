@@ -18,8 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Each frame is preceded by its length in two bytes; the last frame is the
-// rest.
+// Splits the input into frames, each after its length in two bytes. The last
+// frame may be shorter than its length says.
 std::vector<Frame> FramesOf(std::string_view input) {
   std::vector<Frame> frames;
   while (input.size() >= 2) {
@@ -109,8 +109,8 @@ void SendTwice(Channel& channel, const std::vector<Frame>& frames,
   }
 }
 
-// Joins a session as rank 1 by the rules, and then sends the frames on the
-// control channel and into the ring.
+// Joins a session as rank 1, as a correct worker does. Then sends the frames on
+// the control channel and into the ring.
 int JoinAndSend(World& world, const std::vector<Frame>& frames) {
   const Time deadline = world.clock.Now() + seconds(5);
   auto listener = world.network.Listen("w1:1");

@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Checks that at most one of edit, refusal and damage is set, except that an
-// edit that may be truncated comes with damage.
+// Checks that at most one of edit, refusal and damage is set. The exception is
+// an edit that may be truncated: it must come with damage.
 void RunStateFile(std::string_view text) {
   const StateFile file = ParseStateFile(text);
   CHECK(!file.edit || file.damage.empty() == !file.edit->may_be_truncated,
