@@ -162,8 +162,8 @@ class Cluster {
   std::string wrong_;
 };
 
-// A chunk is 64 Ki floats. Sizes are within one chunk, at its edges, and of
-// several chunks.
+// Returns sizes within one chunk (64 Ki floats), at its edges, and of several
+// chunks.
 rc::Gen<size_t> Floats() {
   constexpr size_t kChunk = 64 * 1024;
   return rc::gen::weightedOneOf<size_t>(

@@ -37,8 +37,8 @@ Result<Numbers> ThisMany(size_t count, std::string_view text) {
   return numbers;
 }
 
-// Returns an error unless each of `taken` is 1. An element counts how often one
-// thing was taken.
+// Returns an error unless each element of `taken` is 1. Element i counts how
+// often thing i was taken.
 std::string NotOnce(const std::vector<int>& taken) {
   const auto odd = std::ranges::find_if(taken, [](int n) { return n != 1; });
   if (odd == taken.end()) return "";
@@ -137,8 +137,8 @@ std::string WrongShards(const Numbers& value) {
     if (plan[tensor] >= load.size()) return "a shard that is not there";
     load[plan[tensor]] += tensors[tensor].bytes.size();
   }
-  // Moving any tensor off the fullest shard would leave it no fuller than the
-  // emptiest one.
+  // The fullest and the emptiest shard differ by no more than the largest
+  // tensor.
   uint64_t largest = 0;
   for (const TensorView& tensor : tensors) {
     largest = std::max<uint64_t>(largest, tensor.bytes.size());

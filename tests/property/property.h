@@ -1,10 +1,10 @@
 // Properties whose counterexamples are files.
 //
 // A property is about values that have a text form. CheckProperty first tries
-// its checked-in counterexamples, counterexamples/<name>/*, then values that
-// RapidCheck generates (RC_PARAMS="max_success=100000 seed=7" for more). The
-// simplest value that fails is written to a file. The failure names the
-// program, the test and the file that try it again.
+// its checked-in counterexamples, counterexamples/<name>/*. Then it tries
+// values that RapidCheck generates (RC_PARAMS="max_success=100000 seed=7" for
+// more). The simplest value that fails is written to a file. The test's message
+// has the commands that try this file again and keep it.
 #ifndef GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
 #define GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
 
@@ -42,7 +42,7 @@ struct Counterexample {
 // GAUNTLET_COUNTEREXAMPLE names a file, returns only that file, and only if it
 // is in the property's folder.
 std::vector<Counterexample> CounterexamplesOf(std::string_view property);
-// Returns true iff GAUNTLET_COUNTEREXAMPLE is set: then no values are
+// Returns true iff GAUNTLET_COUNTEREXAMPLE is set. Then no values are
 // generated.
 bool OnlyOneIsTried();
 // Writes a new counterexample to a file next to the test program. Returns the

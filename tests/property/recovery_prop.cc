@@ -121,8 +121,8 @@ INSTANTIATE_TEST_SUITE_P(Saves, RecoveryProperty,
                                          SaveMode::kZeroCopy),
                          NameOf);
 
-// Returns a site at which every pass of the point, on any block, is an
-// occurrence.
+// Returns the site of the worker's `hit`-th occurrence of the point. If the
+// point has blocks, the occurrences in all blocks are counted together.
 FaultSite EachHit(int worker, Point point, uint64_t hit) {
   return {.worker = worker,
           .point = point,
@@ -130,7 +130,7 @@ FaultSite EachHit(int worker, Point point, uint64_t hit) {
           .block = HasBlocks(point) ? kAnyBlock : 0};
 }
 
-// Crashes once at each (point, worker, occurrence) that is reached at all.
+// Crashes worker 0 or 1 at each of its first three occurrences of each point.
 TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
   Sweep sweep(MakeRunner(GetParam()));
   for (const PointInfo& info : AllPoints()) {
@@ -222,8 +222,8 @@ rc::Gen<Point> WritePoint() {
                           Point::kManifestWrite, Point::kStateWrite);
 }
 
-// Returns a fault whose budget lets the run recover, together with any others.
-// Leaves out bit flips, which may damage every copy.
+// Returns a fault within the budget of chaos/inject/plan/plan.h. If bit flips
+// have damaged all checkpoints, the run must refuse instead of recovering.
 rc::Gen<Fault> BudgetedFault() {
   return rc::gen::exec([] {
     Fault fault;

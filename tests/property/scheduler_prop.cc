@@ -42,8 +42,9 @@ struct Turn {
   auto operator<=>(const Turn&) const = default;
 };
 
-// Runs the tasks of one process, which only yield, and one that sleeps. Returns
-// the turns of the tasks that yield.
+// Runs a process whose tasks only yield. When all have ended, the process
+// sleeps for 5 s; `woke` is the time at its end. Returns the turns of the
+// tasks.
 std::vector<Turn> TurnsOf(const Crowd& crowd, Time* woke = nullptr) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = crowd.seed});
@@ -69,7 +70,8 @@ std::vector<Turn> TurnsOf(const Crowd& crowd, Time* woke = nullptr) {
 }
 
 // Returns the number of decisions that a runnable task may have to wait for.
-// Each decision picks the task with a probability of at least 1 in n. The
+// Let n be the number of tasks, including the one that spawns them. Each
+// decision picks the task with a probability of at least 1 in n. The
 // probability that a task still waits after 60 n decisions is below e^-60, so
 // no number of runs will ever show this.
 size_t LongestWait(int tasks) { return 60 * (static_cast<size_t>(tasks) + 1); }

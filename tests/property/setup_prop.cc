@@ -28,8 +28,8 @@ std::string OneOf(Choices... choices) {
 // Returns true in `some` of 100 draws, and false in a shrunk set-up.
 bool InSomeOf100(int some) { return *rc::gen::inRange(0, 100) >= 100 - some; }
 
-// Keys of `cluster`: the least number of workers, or the number in each
-// attempt.
+// Keys of `cluster`: the smallest permitted number of workers, or the number of
+// workers in each attempt.
 struct Membership {
   std::string keys;
   bool per_attempt = false;  // then all workers start together
@@ -113,8 +113,8 @@ std::string AnyOutputs() {
 }
 
 // Returns the settings of each start of the launcher; "" if they do not differ.
-// Some do not fit the job, as when it is too short: IsOfItsLaunches skips these
-// set-ups.
+// Some settings do not fit every job, which may be too short, for example.
+// IsOfItsLaunches recognizes such set-ups, and they are skipped.
 std::string AnyLaunches() {
   if (!InSomeOf100(25)) return "";
   return "launches: " +
@@ -138,7 +138,8 @@ std::string AnyCheckpoint() {
       InSomeOf100(15) ? ", allow_cold_start: true" : "");
 }
 
-// Returns a scenario without faults. Its seed is that of the random plans.
+// Returns a scenario without faults. The random plans for it are drawn from its
+// seed.
 std::string AnySetup() {
   const std::string job = fmt::format(
       "{{epochs: {}, replicas: 12{}{}}}", *rc::gen::inRange(1, 5),
@@ -193,7 +194,8 @@ std::string WrongWith(const std::string& text, Tried& tried) {
   ++tried.setups;
   PlanSpace space = SpaceOf(setup);
   for (uint64_t number = 0; number <= kPlansOfASetup; ++number) {
-    // The first plan has no faults, but still another order of events.
+    // The first plan has no faults. Its seed still gives another order of
+    // events than the set-up's seed.
     space.max_faults = static_cast<int>(std::min<uint64_t>(number, 4));
     const FaultPlan plan = RandomPlan(space, setup.seed, number);
     const PlanRun run = runner->Try(plan);

@@ -39,9 +39,9 @@ class StoreLedger {
     any_damage_ = true;
   }
   // Notes that a process applied retention, which keeps the newest `keep`
-  // checkpoints, or died in the middle of it: older checkpoints may be missing
-  // now. A fenced copy of a parent's bytes counts for retention as it does for
-  // a load.
+  // checkpoints. The process may have died in the middle of it, so each older
+  // checkpoint may be there or not. A fenced checkpoint of the same step as a
+  // parent has the parent's bytes, so it counts as a kept one.
   void Retired(size_t keep, const std::vector<SavedKey>& on_disk) {
     for (const auto& [step, keys] : Steps()) {
       if (keep == 0) lost_.insert(keys.begin(), keys.end());
@@ -61,10 +61,9 @@ class StoreLedger {
     return acknowledged_.contains(key);
   }
 
-  // Returns true iff the checkpoint may be loaded: it is one of the newest
-  // generation's own, the parent of that generation, or further down the chain
-  // of parents. An earlier generation's checkpoints count only up to the one
-  // that its successor resumed from.
+  // Returns true iff the checkpoint may be loaded. The newest generation may
+  // load its own checkpoints, its parent, and those that the parent's
+  // generation wrote before the parent; and so on, along the chain of parents.
   bool InLineage(SavedKey key) const {
     if (parents_.empty()) return false;
     auto at = parents_.rbegin()->first;

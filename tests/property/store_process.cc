@@ -326,8 +326,9 @@ std::vector<SavedKey> StoreProcess::KeysOnDisk() const {
   return keys;
 }
 
-// Reads the claims on the disk. A process that died during its claim may have
-// recorded it, and a power loss may have undone the record.
+// Updates the ledger from the claims on the disk. Only the disk shows whether a
+// process that died during its claim has recorded it, and whether a power loss
+// has undone that.
 void StoreProcess::ObserveClaims() {
   for (const uint64_t generation : unsure_claims_) {
     ledger_.Unclaimed(generation);

@@ -22,7 +22,7 @@ namespace gauntlet {
 
 class StoreProcess {
  public:
-  // The processes have the planted bugs.
+  // `bugs` are planted in each process.
   explicit StoreProcess(DurabilityProfile profile,
                         std::set<PlantedBug> bugs = {});
 
@@ -77,14 +77,15 @@ class StoreProcess {
   Simulation simulation_;
   Storage& disk_;
   StoreLedger ledger_;
-  size_t least_kept_ = SIZE_MAX;      // smallest `keep` so far
-  std::set<uint64_t> unsure_claims_;  // known only from the disk
+  size_t least_kept_ = SIZE_MAX;  // smallest `keep` so far
+  // Generations whose claims were only found on the disk.
+  std::set<uint64_t> unsure_claims_;
   std::set<std::string> damaged_names_;
   // Identifies damage by key too: a power loss may undo the rename of a
   // checkpoint, and so change its name.
   std::set<SavedKey> damaged_keys_;
   std::vector<std::unique_ptr<Process>> stale_;  // oldest first
-  std::optional<uint64_t> wanted_;               // step that an edit selects
+  std::optional<uint64_t> wanted_;               // step that kEdit selected
 };
 
 }  // namespace gauntlet
