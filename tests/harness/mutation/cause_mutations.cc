@@ -1,4 +1,4 @@
-// Causes of losses and notices: removed, delayed, or ignored.
+// Losses without a cause, losses that are detected late, and ignored notices.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -54,8 +54,8 @@ bool WasRestarted(const Record& record) {
   });
 }
 
-// Removes the fault by which a worker was lost from the record. The loss then
-// has no cause.
+// Removes from the record the fault that caused the loss of a worker. The loss
+// then has no cause.
 template <bool (*kIsCause)(const RecordFault&)>
 std::optional<Mutant> TakeCauseOut(const Record& record) {
   const auto cause = std::ranges::find_if(record.faults, kIsCause);

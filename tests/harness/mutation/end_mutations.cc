@@ -1,4 +1,5 @@
-// Changes of the launcher's reports and of the findings after the end.
+// Changes of the end of a run: the launcher's reports, the files and processes
+// that are left, and the way in which the run ended.
 #include <algorithm>
 #include <functional>
 #include <string>

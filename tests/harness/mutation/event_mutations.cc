@@ -92,9 +92,10 @@ bool IsClaimed(const std::vector<RecordEvent>& events, EventPlace place) {
   });
 }
 
-// A worker emits events one by one, so a kill may precede any of them, except
-// that of a fault, which is recorded before the fault acts. The task that sends
-// heartbeats and the task that trains detect a loss independently.
+// Returns the reason why it has no effect to drop the event, or "". A worker
+// emits events one by one, so a kill may come before any of them. The exception
+// is a fault's event, which is recorded before the fault acts. The task that
+// sends heartbeats and the task that trains detect a loss independently.
 std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   const std::vector<RecordEvent>& events =
       record.incarnations[place.incarnation].events;
@@ -194,7 +195,8 @@ bool DelayAll(Record& record, EventPlace place, Choice&) {
   return true;
 }
 
-// A record states how many launchers started, but not when each did.
+// Returns the reason why it has no effect to delay the event, or "". A record
+// states how many launchers started, but not when each did.
 std::string_view NoEffectOfDelay(const Record& record, EventPlace place) {
   const RecordEvent& event = EventAt(record, place);
   const bool may_begin_attempt =

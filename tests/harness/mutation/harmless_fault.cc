@@ -46,8 +46,8 @@ Occurrence FirstOccurrence(const Record& record) {
   return first;
 }
 
-// Returns the step five before the incarnation's last step until that time, or
-// its first step if there are fewer; 0 if it had no step by then.
+// Returns the last step that the incarnation trained before `t_ns`, minus five.
+// Returns its first step if it trained too few; 0 if it trained none.
 uint64_t StepBefore(const IncarnationEvents& incarnation, int64_t t_ns) {
   constexpr uint64_t kStepsBefore = 5;
   uint64_t first = 0;

@@ -18,7 +18,8 @@
 
 namespace gauntlet {
 
-// Mutants of a group in a column. `tried` excludes those without effect.
+// Counts of the mutants of one group (row) with one harmless fault (column).
+// `tried` does not include `without_effect`.
 struct MutationCell {
   uint64_t tried = 0;
   uint64_t caught = 0;      // judged as anything but passed
@@ -35,10 +36,10 @@ struct Survivor {
   std::string place;
 };
 
-// Numbers of records of a column, by outcome.
+// Counts of the records in a column: mutated, or left out for a reason.
 struct RecordCounts {
   uint64_t mutated = 0;
-  uint64_t no_place = 0;    // no worker trains at the place of the fault
+  uint64_t no_place = 0;    // the harmless fault could not be added
   uint64_t not_passed = 0;  // the unchanged record does not pass
 };
 
@@ -49,7 +50,7 @@ struct MutationTable {
   std::vector<Survivor> survivors;
   // Number of mutants without effect, by mutation and reason.
   std::map<std::pair<std::string, std::string>, uint64_t> without_effect;
-  // Records that do not pass unchanged: "case with fault", and the reason.
+  // Reasons why unchanged records do not pass, by record: "CASE with FAULT".
   std::map<std::string, std::string> not_passed;
   uint64_t planted_bugs = 0;  // cases left out as they have no correct record
   uint64_t not_here = 0;      // cases that the simulated world cannot run

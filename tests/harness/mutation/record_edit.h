@@ -54,8 +54,8 @@ void Renumber(Record& record);
 // Changes a record at a place. Returns false, without changing the record, if
 // there is nothing to change.
 using EditAt = std::function<bool(Record&, EventPlace, Choice&)>;
-// Applies the edit at the first place where it can be applied, beginning with a
-// randomly chosen one.
+// Applies the edit at one place. Tries the places in turn, from a randomly
+// chosen one on, until the edit returns true. Returns nullopt if it never does.
 std::optional<Mutant> EditAny(const Record& record,
                               const std::vector<EventPlace>& places,
                               Choice& choice, const EditAt& edit);

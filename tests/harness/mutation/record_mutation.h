@@ -1,9 +1,9 @@
 // Mutations of a record: each makes one thing in the record wrong.
 //
-// They measure the judge. The record of a run that passed is changed as a
-// defect of the engine, of the launcher or of a worker's process would change
-// it, and judged again. If the changed record also passes, the judge has missed
-// the defect.
+// They measure the judge. A mutation takes the record of a run that passed, and
+// changes it as a defect of the engine, the launcher or a worker's process
+// would. The judge then judges the changed record. If that one passes too, the
+// judge has missed the defect.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_RECORD_MUTATION_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_RECORD_MUTATION_H_
 
@@ -21,7 +21,7 @@
 
 namespace gauntlet {
 
-// Id of a fault that is added to a plan and must change nothing.
+// Id of the harmless fault that is added to a plan (harmless_fault.h).
 inline constexpr std::string_view kHarmlessFaultId = "harmless";
 
 // Chooses among places of a record; equal seeds make equal choices.
@@ -70,10 +70,11 @@ std::vector<Mutation> AllMutations();
 std::vector<Mutation> EventMutations();
 // Returns mutations of several events that one defect would change together.
 std::vector<Mutation> HistoryMutations();
-// Returns mutations that remove, delay or ignore causes of losses and notices.
+// Returns mutations of losses and notices: a loss without its cause, a loss
+// that is detected late, a notice that is ignored.
 std::vector<Mutation> CauseMutations();
-// Returns mutations of the launcher's reports and of the findings after the
-// end.
+// Returns mutations of the end of a run: the launcher's reports, the files and
+// processes that are left, and the way in which the run ended.
 std::vector<Mutation> EndMutations();
 
 }  // namespace gauntlet

@@ -1,5 +1,5 @@
-// Pins the power of the judge: it fails at least as many mutated records as
-// pinned_cells.h states.
+// Pins the power of the judge: the judge must fail at least as many mutated
+// records as pinned_cells.h states.
 #include "tests/harness/mutation/record_mutation.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ MutationTable PinnedTable() {
   return table;
 }
 
-// Returns the number of caught mutants of the group, with any fault.
+// Returns the number of caught mutants of the group, over all harmless faults.
 uint64_t CaughtOf(const MutationTable& table, std::string_view group) {
   const auto groups = AllMutationGroups();
   const auto found = std::ranges::find(groups, group, &MutationGroup::name);

@@ -15,8 +15,8 @@ std::string_view BaseOf(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Returns the index of the state in the reference run; nullopt if the run never
-// has it.
+// Returns the index of the state with this digest in the reference run; nullopt
+// if it has no such state.
 std::optional<size_t> FindState(const GoldenTrajectory& golden,
                                 std::string_view digest) {
   for (size_t i = golden.entries.size(); i > 0; --i) {
@@ -25,7 +25,7 @@ std::optional<size_t> FindState(const GoldenTrajectory& golden,
   return std::nullopt;
 }
 
-// A state that a generation resumes from instead of its own.
+// A state from which a mutated restart resumes, instead of the recorded one.
 struct OtherState {
   size_t entry = 0;              // index in GoldenTrajectory::entries
   std::string path;              // of the checkpoint; empty: initial state
@@ -69,8 +69,8 @@ std::vector<OtherState> FindOlder(const Record& record, EventPlace claim,
   return saves;
 }
 
-// Returns the worker's own event for a state of the reference; null if it has
-// none.
+// Returns the worker's event of the same kind, step and phase as the entry of
+// the reference run; null if there is none.
 const RecordEvent* FindTraining(const Record& record, int worker,
                                 const GoldenEntry& entry) {
   for (const IncarnationEvents& incarnation : record.incarnations) {
@@ -197,7 +197,9 @@ void AddRejection(const Record& record, EventPlace claim, Record& changed) {
                .detail = "model-00001-of-00002.safetensors: digest differs"});
 }
 
-// A record does not state which checkpoints were left after a power loss.
+// Returns the reason why a resume from an older checkpoint is no error, or "".
+// The record does not state which checkpoints a disk that lies about syncs has
+// kept.
 std::string_view NoEffectOfLoss(const Record& record) {
   const bool forgets = std::ranges::any_of(
       record.faults,

@@ -1,4 +1,4 @@
-// Mutations of restarts, which resume from another state than that of the
+// Mutations after which a restart resumes from another state than that of the
 // newest checkpoint.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_RESUME_EDIT_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_RESUME_EDIT_H_

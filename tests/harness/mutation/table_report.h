@@ -8,8 +8,9 @@
 
 namespace gauntlet {
 
-// Returns one row per group, with "caught/tried" in each column. Lists below it
-// the mutants without effect, with their reasons, and the number of records.
+// Returns one row per group, with "caught/tried" in each column. Below the rows
+// are the mutants without effect, with their reasons, and the number of
+// records.
 std::string RenderTable(const MutationTable& table);
 // Returns survivors by mutation, most frequent first, each with an example.
 std::string RenderSurvivorCounts(const MutationTable& table);
