@@ -11,10 +11,12 @@ namespace gauntlet {
 ScriptedRun UndisturbedRun();
 // Worker 1 crashes in step 6; all workers resume from step 4, and finish.
 ScriptedRun RecoveredRun();
-// Worker 1 crashes twice: in step 6, and before it has a state again.
+// Worker 1 crashes in step 6, and again after the restart, before it has a
+// state.
 ScriptedRun TwiceCrashedRun();
-// Worker 1 crashes in step 6, after the second chief has saved that step, and
-// before it has a state again; all workers resume from step 6, and finish.
+// Worker 1 crashes three times: in step 6; after generation 2 has saved step 6;
+// and after the next restart, before it has a state. All workers then resume
+// from step 6, and finish.
 ScriptedRun CrashedAfterStepSixRun();
 // Worker 1 crashes in step 6 and rejoins: it takes the state of worker 0, which
 // has trained step 6. Both finish.
@@ -27,24 +29,25 @@ ScriptedRun PreemptedRun();
 ScriptedRun TwoPhasesRun();
 // The workers finish, and delete their checkpoints.
 ScriptedRun DeletedRun();
-// Power is lost when all workers have finished and deleted their checkpoints.
-// Restarted, they claim the same number, start from scratch, finish and delete
-// again.
+// Power is lost after all workers have finished and deleted their checkpoints.
+// Restarted, they claim generation 1 again, start from scratch, finish, and
+// delete again.
 ScriptedRun DeletedTwiceRun();
 // Power is lost in step 6, on a disk with the profile `disk`; all workers
 // resume from step 4.
 ScriptedRun CutRun(const char* disk);
-// As RecoveredRun, but the save of step 4 is damaged: all workers resume from
-// step 2, and set the damaged save aside.
+// As RecoveredRun, but the save of step 4 is damaged. The chief sets it aside,
+// and all workers resume from step 2.
 ScriptedRun FellBackRun();
-// As RecoveredRun, but all checkpoints are damaged: exit code 7.
+// As RecoveredRun, but all checkpoints are damaged. The workers refuse to
+// start, with exit code 7.
 ScriptedRun RefusedRun();
 // A run with asynchronous saves.
 ScriptedRun AsynchronousRun();
 
 RecordFault CrashFault();
 
-// Damages the file of a save that is being written. Fires the fault "rot"
+// Damages a file of the save while it is being written. Fires the fault "rot"
 // unless it has fired before.
 void DamageSaveOf(ScriptedRun& run, const std::string& name);
 

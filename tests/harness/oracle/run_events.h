@@ -47,7 +47,8 @@ class RunEvents {
   // Removes everything after the event.
   void CutAfter(const Emitter& by, RecordKind kind, size_t nth = 0);
 
-  // Inserts an event of `by` directly before, or directly after, one of `at`.
+  // Inserts an event that the process `by` emits, directly before or after an
+  // event that the process `at` emits.
   void InsertBefore(const Emitter& at, RecordKind kind, size_t nth,
                     const Emitter& by, RecordEvent event);
   void InsertAfter(const Emitter& at, RecordKind kind, size_t nth,

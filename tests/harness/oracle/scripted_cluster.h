@@ -1,5 +1,5 @@
-// A run of workers and their launcher, written event by event. For tests of the
-// checks that explain why a process ended, or why a worker was declared lost.
+// A run of workers and their launcher, written event by event. It is for tests
+// of the causes that the judge accepts for a loss or for the end of a process.
 #ifndef GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_CLUSTER_H_
 #define GAUNTLET_TESTS_HARNESS_ORACLE_SCRIPTED_CLUSTER_H_
 
@@ -15,8 +15,8 @@ namespace gauntlet {
 
 // Three workers of one incarnation each; worker numbers are ranks. Heartbeats
 // are 100 ms apart. A worker is given up after 1 s of silence, or after 10 s
-// without any other activity. A loss is detected within 12 s, during a save
-// within 20 s.
+// with nothing but heartbeats. A loss must be detected within 12 s, during a
+// save within 20 s, and during a rendezvous within 30 s.
 class ScriptedCluster {
  public:
   static constexpr int kWorkers = 3;
@@ -30,7 +30,8 @@ class ScriptedCluster {
   ScriptedCluster& Step();
   // Adds the fault to the plan, and fires it.
   ScriptedCluster& Fire(int worker, RecordFault fault);
-  // The worker gives up a rank, within at most `limit_ms`.
+  // The worker reports that it gives up a rank. `limit_ms`: the time limit that
+  // it states.
   ScriptedCluster& GivesUp(int worker, int rank, RecordReason reason,
                            int64_t limit_ms);
   ScriptedCluster& Emits(int worker, RecordEvent event);

@@ -23,12 +23,12 @@ uint64_t EpochAt(const TrainingPosition& position) {
                  : position.step / kStepsPerEpoch - 1;
 }
 
-// Returns the number of the epoch's rows that have been trained.
+// Returns the number of the epoch's samples that have been trained.
 uint64_t PositionAt(const TrainingPosition& position) {
   return (position.step - EpochAt(position) * kStepsPerEpoch) * kRowsPerStep;
 }
 
-// Returns the worker's rows of a step, which is split into equal parts.
+// Returns the worker's samples of a step, which is split into equal parts.
 std::vector<uint32_t> RowsOf(uint64_t step, int worker, int workers) {
   const auto first =
       static_cast<uint32_t>((step - 1) % kStepsPerEpoch * kRowsPerStep);
@@ -294,8 +294,8 @@ void ScriptedRun::Initialize() {
            .digest = DigestAt(0)});
 }
 
-// Returns a state as its worker reports it. The position in the data is the one
-// after that state.
+// Returns an event with the worker's state. `position` includes the samples of
+// the newest step.
 RecordEvent ScriptedRun::StateEvent(RecordKind kind, int worker) const {
   const TrainingPosition& position = positions_[static_cast<size_t>(worker)];
   return {.kind = kind,

@@ -27,15 +27,15 @@ std::string NameOfSave(const TrainingPosition& position, uint64_t generation);
 // Returns the name of the run's last save, "step-000000008-finished-g1".
 std::string NameOfLastSave(uint64_t generation);
 
-// Two workers, and two epochs of four steps of four rows. They save every two
-// steps and at the end, and keep three checkpoints.
+// A run of two epochs; an epoch has four steps, a step four samples. The
+// workers save every two steps and at the end, and keep three checkpoints.
 class ScriptedRun {
  public:
   explicit ScriptedRun(int workers = 2);
 
   // Everything except the events: set-up, plan, results, and the contents of
-  // the disk at the end. `left` follows the saves as they are written and
-  // removed.
+  // the disk at the end. The functions below that write or remove a save also
+  // change `facts.left`.
   Record facts;
   RunEvents events;
 

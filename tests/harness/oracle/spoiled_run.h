@@ -22,7 +22,8 @@ struct SpoiledRun {
   const char* finding;  // "store/torn-load"
   Edit spoil;
 };
-// As SpoiledRun, with an excuse that removes the finding.
+// As SpoiledRun. If `excuse` also changes the run, the judge must not report
+// the finding.
 struct ExcusedRun {
   const char* name;
   ScriptedRun (*run)();
@@ -62,16 +63,18 @@ inline const std::string kOtherDigest(32, 'f');
 
 std::string PathOfSave(uint64_t step, uint64_t generation);
 
-// Ends the run from outside, directly after the event.
+// Ends the record directly after the event, as a time limit does: without
+// results and without contents of the disk.
 void EndAfter(ScriptedRun& run, const Emitter& by, RecordKind kind,
               size_t nth = 0);
 // Fires the fault in the process, directly before one of its events.
 void FireBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
                 size_t nth, const RecordFault& fault);
-// Lets both workers of the first start find the state of the step not finite.
+// Makes both workers of the first start report that the state after the step is
+// not finite.
 void FindNotFinite(ScriptedRun& run, uint64_t step);
 // As FindNotFinite. Each save from that step on, and the end of training, also
-// find the state not finite.
+// report that the state is not finite.
 void SaveNotFinite(ScriptedRun& run, uint64_t step);
 // Cuts the power of a disk that lies about syncs, directly before the event.
 void LoseSyncedDataBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
@@ -85,7 +88,7 @@ void Renumber(ScriptedRun& run, uint64_t from, uint64_t to);
 // Gives the claim of `chief` the parent `path`, and ends the run.
 void ClaimAndEnd(ScriptedRun& run, const Emitter& chief,
                  const std::string& path);
-// A chief that others consider lost completes step 6, and begins to save it.
+// Makes the first chief begin to save step 6 before it detects a loss.
 void BeginStaleSave(ScriptedRun& run);
 RecordEvent StaleSave(RecordKind kind);
 

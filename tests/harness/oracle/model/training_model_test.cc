@@ -1,4 +1,4 @@
-// Training: steps, epochs, rows, saves, stops and results, compared with the
+// Training: steps, epochs, samples, saves, stops and results, compared with the
 // reference run.
 #include "harness/oracle/model/training_model.h"
 
@@ -28,7 +28,8 @@ TEST_P(ExcusedTrainingTest, IsFoundWithoutTheExcuseOnly) {
 }
 TEST_P(LawfulTrainingTest, HasNoFinding) { ExpectLawful(GetParam()); }
 
-// Returns an event in the epoch of steps 5 to 8, of the second generation.
+// Returns worker 1's event of step 6 in its second incarnation. Step 6 is in
+// the second epoch, steps 5 to 8.
 RecordEvent& StepSix(ScriptedRun& run) {
   return run.events.At(kNextOther, K::kStep, 1);
 }
@@ -437,7 +438,7 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) { ++run.facts.setup.rows_per_epoch; }}),
     NameOfCase<SpoiledRun>);
 
-// Removes a row from the reference's last step.
+// Removes a sample from the reference run's last step.
 void LeaveOutARow(ScriptedRun& run) {
   for (GoldenEntry& entry : run.facts.golden.entries) {
     if (entry.step == kLastStep && !entry.samples.empty()) {

@@ -208,8 +208,8 @@ INSTANTIATE_TEST_SUITE_P(WithoutAStore, LawfulStartTest,
                                                    [](ScriptedRun&) {}}),
                          NameOfCase<LawfulRun>);
 
-// The policy is rejoin. Worker 0 held step 6 and had no fault, but all workers
-// restart from step 4.
+// Sets the policy to rejoin. Worker 0 held step 6 and had no fault, so the
+// restart of all workers from step 4 is an error.
 void ForgetStepSix(ScriptedRun& run) { run.facts.setup.rejoins = true; }
 
 void FireWithTheCrash(ScriptedRun& run, const RecordFault& fault) {
