@@ -514,8 +514,8 @@ TEST(CommandLineTest, HostileWordsStayOnOneShortLine) {
   }
 }
 
-// Commands write paths to files and read them again. Other bytes would then
-// name another directory, or end a line.
+// Commands write paths to files and read them again. If other bytes were
+// permitted, a path could be read back as another one, or end its line.
 TEST(CommandLineTest, EveryPathIsShortTextInUtf8) {
   const std::string latin = "run-\xe9";
   const std::string in_utf8 = "expected a path in UTF-8, found 'run-\\xe9'";

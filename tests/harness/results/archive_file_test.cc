@@ -126,7 +126,7 @@ TEST(ArchiveFile, IsComparedAsBytes_IfChecksumIsWrong) {
 TEST(ArchiveFile, RefusesEntriesThatClaimMoreThanTheyHold) {
   std::string file = Zip({{.name = "a.npy", .bytes = "x"}});
   const size_t directory = file.find("PK\x01\x02");
-  // Sets the sizes of the stored entry and of its uncompressed content.
+  // Sets the compressed and the uncompressed size in the directory to 2 GiB.
   file.replace(directory + 20, 8,
                LittleEndian(0x7fffffff, 4) + LittleEndian(0x7fffffff, 4));
   const OpenedFile opened("a.npz", file);

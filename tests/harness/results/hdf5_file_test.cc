@@ -51,7 +51,8 @@ TEST(Hdf5File, NamesDifferentElement_ChunkedOrNot) {
   }
 }
 
-// Slabs end within a row of the array, as a row is larger than a piece.
+// A row of the array has 1.2 MB. A slab, which is read at once, has at most 1
+// MiB, so slabs end within a row.
 TEST(Hdf5File, ReadsLargeChunkedArrays) {
   constexpr size_t kRow = 300000;
   std::vector<float> values(3 * kRow);

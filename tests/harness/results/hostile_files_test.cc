@@ -72,8 +72,8 @@ class HostileFiles : public testing::TestWithParam<std::string> {
 
   const std::string& name() const { return GetParam(); }
 
-  // Checks limits of memory. Digests read all values of a file, and must differ
-  // iff a comparison finds a difference.
+  // Checks that no allocation is too large, and that the digest differs iff the
+  // comparison finds a difference. A digest reads all values of a file.
   void ExpectNoHarm(const std::string& bytes, const std::string& what) {
     constexpr size_t kAlways = 4 << 20;
     constexpr size_t kTimes = 64;

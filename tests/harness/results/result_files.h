@@ -32,7 +32,8 @@ struct ZipMember {
 // Returns a zip archive. `time` is that of all members, in MS-DOS format.
 std::string Zip(const std::vector<ZipMember>& members, uint32_t time = 0);
 
-// The opcodes of pickles that torch.save writes.
+// Each function returns opcodes, as torch.save writes them in a pickle, that
+// produce the value. Items, callees and arguments are opcodes too.
 namespace pickle {
 std::string Text(std::string_view text);
 std::string Integer(int32_t value);

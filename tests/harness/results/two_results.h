@@ -60,7 +60,7 @@ inline std::vector<std::string> DifferencesOf(const std::string& name,
   return results.Differences();
 }
 
-// An opened file, with its first note.
+// A file with the given content, opened by OpenResultFile.
 struct OpenedFile {
   explicit OpenedFile(const std::string& name, std::string_view bytes) {
     const ScratchDirectory scratch;

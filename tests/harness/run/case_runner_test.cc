@@ -92,7 +92,8 @@ exit 7
   EXPECT_EQ(result.summary, FailureSummary());
 }
 
-// The program reports a full disk, in its events or as their end.
+// The program reports a full disk: in its event file, or in the message that
+// its event log has ended early.
 TEST_F(CaseRunnerTest, FullDisk_IsTheReason_UnlessAnErrorCameBefore) {
   const auto run = [this](const std::string& folder,
                           const std::string& script) {

@@ -109,7 +109,7 @@ TEST_F(FaultRunsTest, FullDisk_OccursOnlyIfSpaceIsNeeded) {
                           "enospc-7", "enospc-8"));
 }
 
-// Writes a log with a sync of the file `a` by each of the ranks.
+// Writes a log in which each of the ranks syncs the file `a`.
 void Sync(const std::vector<int32_t>& ranks, WrittenLog& written) {
   written.Create("a");
   for (const int32_t rank : ranks) {

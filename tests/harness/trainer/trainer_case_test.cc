@@ -55,7 +55,8 @@ TEST(TrainerCaseTest, Advice_NamesTheReportAndTheScript) {
                 places);
 }
 
-// Two findings among 3 states that one fault can leave, and a kill for judging.
+// Returns a result with two findings in 3 crash states of one fault. The fourth
+// trial is a kill that only shows which checkpoints are complete.
 CrashTestResult TwoFindings() {
   CrashTestResult result;
   result.trials.resize(4);

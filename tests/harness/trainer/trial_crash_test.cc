@@ -20,8 +20,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A script that writes ckpt in place: a power loss after the first save leaves
-// it empty, and so does a kill in the second.
+// A program that saves ckpt twice: first with a rename but no sync, then in
+// place. A power loss after the first save leaves ckpt empty, and so does a
+// kill in the second.
 class TrialCrashTest : public testing::Test {
  protected:
   TrialCrashTest() {
@@ -32,7 +33,7 @@ class TrialCrashTest : public testing::Test {
     log_.Write("ckpt", "two");
   }
 
-  // Returns the trial of the empty file, as first tried.
+  // Returns the trial of the empty ckpt, still named after the power loss.
   CrashTrial Empty() {
     CrashTrial trial;
     const auto state = ParseCrashStateId("ext4-3-data0");

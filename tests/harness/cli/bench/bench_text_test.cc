@@ -1,4 +1,4 @@
-// Text on the result of a benchmark of checkpoints.
+// Texts about the result of a benchmark of checkpoints.
 #include "harness/cli/bench/bench_text.h"
 
 #include <gmock/gmock.h>

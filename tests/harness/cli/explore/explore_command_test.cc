@@ -186,7 +186,7 @@ TEST_F(ExploreCommandTest, DeviceFaults_AreRefused_WithoutADevice) {
   EXPECT_THAT(err_.str(), HasSubstr("--kinds: gpu_error needs a device"));
   more_of_cluster_ = ", device: emulated";
   EXPECT_EQ(Explore(), 0) << err_.str();
-  // Together with kinds that can occur, impossible kinds are left out.
+  // Impossible kinds are left out if --kinds also names kinds that can occur.
   more_of_cluster_ = "";
   command_.kinds = {FaultKind::kCrash, FaultKind::kGpuError};
   EXPECT_EQ(Explore(), 0) << err_.str();
@@ -199,7 +199,8 @@ TEST_F(ExploreCommandTest, UnreachedPoints_AreRefused) {
   EXPECT_THAT(err_.str(),
               HasSubstr("--points: expected points that the base reaches, "
                         "found device.open"));
-  // Together with points that runs reach, unreachable points are ignored.
+  // Unreachable points are left out if --points also names some that runs
+  // reach.
   command_.points = {Point::kStepEnd, Point::kDeviceOpen};
   EXPECT_EQ(Explore(), 0) << err_.str();
 }

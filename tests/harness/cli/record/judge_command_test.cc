@@ -33,11 +33,12 @@ expect: {outcome: recovers}
 
 class JudgeCommandTest : public testing::Test {
  protected:
-  // Leaves the record of a run that completed. Its scenario expects `outcome`.
+  // Runs a scenario that completes, and leaves its record. The scenario expects
+  // `outcome`.
   void RunOne(const std::string& outcome) {
     Run("expect: {outcome: " + outcome + "}\n");
   }
-  // Runs the scenario `a`, which ends in these lines.
+  // Runs the scenario `a`, whose text ends with `lines`.
   void Run(const std::string& lines) {
     const std::string file = scratch_ / "a.yaml";
     ASSERT_TRUE(WriteTextFile(file, SmallScenario(lines, "a")).ok());

@@ -40,7 +40,8 @@ expect: {outcome: completes}
 )",
                   "loses-nothing");
 
-// Runs of both scenarios in the simulated world, in a temporary folder.
+// Runs both scenarios of kScenarios in the simulated world before each test, in
+// a temporary folder.
 class ReplayCommandTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -135,8 +136,9 @@ TEST_F(ReplayCommandTest, SeedFromTheCommandLineIsTheRecordsToo) {
   EXPECT_EQ(Replay("latest/loses-the-key"), 0) << out_.str() << err_.str();
 }
 
-// Returns a scenario that resumes from step 4, without the RNG key, if worker 1
-// crashes in step 6.
+// Returns a scenario with two crashes. After the crash in step 2, the job
+// starts from scratch. After the crash in step 6, it resumes from step 4
+// without the RNG key.
 std::string ResumesWithoutTheKey(const std::string& more_faults,
                                  const std::string& expect) {
   return SmallScenario(R"(planted_bugs: lose-rng-key
@@ -335,7 +337,8 @@ TEST_F(ReplayCommandTest, ScenarioIsRunTwice) {
                         "recorded: run twice\nreproduced: planted bug"));
 }
 
-// The scenario of a finding states the correct outcome, so its run must fail.
+// The scenario of a finding expects the correct outcome. So the finding is
+// reproduced only if the run fails.
 TEST_F(ReplayCommandTest, FindingWithoutAViolation_IsNotReproduced) {
   std::string text = kLosesTheKey;
   text.insert(text.find("preset:"), "labels: [finding]\n");

@@ -219,7 +219,7 @@ TEST_F(RunCommandTest, LeavesAReportOfEachCase) {
   EXPECT_TRUE(std::regex_search(out_.str(), line)) << out_.str();
 }
 
-// The case's simulated disk never fills up without a limit.
+// The scenario sets no capacity, so its simulated disk never fills up.
 TEST_F(RunCommandTest, DiskWithoutALimitHasNoNumberOfFreeBytes) {
   const fs::path file = folder() / "full.yaml";
   ASSERT_TRUE(WriteTextFile(file, SmallScenario(R"(faults:
@@ -269,8 +269,8 @@ TEST_F(RunCommandTest, NamesTheReport_IfAllPassed) {
   EXPECT_THAT(out_.str(), HasSubstr("report.html\n\n1 case in"));
 }
 
-// A run is stored in .gauntlet, in the folder in which it was started, with its
-// scenarios.
+// A run is stored, together with its scenarios, in .gauntlet in the folder in
+// which it was started.
 TEST_F(RunCommandTest, SkipsHiddenFiles) {
   const std::string where = Write("d1", "a");
   Write("d1/.gauntlet/runs/latest", "a");

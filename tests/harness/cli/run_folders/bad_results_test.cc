@@ -102,7 +102,7 @@ TEST_F(BadResultsTest, DamagedRecordsAreRefused) {
   }
 }
 
-// The digest at the end fits the changed head.
+// The digest at the record's end is correct for the changed head.
 TEST_F(BadResultsTest, RecordsWithImpossibleHeadsAreRefused) {
   const std::string file = RunCase("a", "recovers") + "/a.sim/record.jsonl";
   const Parsed<Record> recorded = ReadRecord(TextOf(file), file);

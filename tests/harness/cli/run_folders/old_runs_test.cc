@@ -78,7 +78,7 @@ TEST_F(OldRunsTest, RemovesTheOldestBeyondTheLimit) {
 }
 
 TEST_F(OldRunsTest, KeepsFoldersThatAreNotFinishedRuns) {
-  Make("20260101T000000-1");  // without a result: of a search, or still running
+  Make("20260101T000000-1");  // no result: an exploration, or still running
   MakeFinished("my-runs");
   const fs::path elsewhere = MakeFinished("elsewhere");
   fs::create_directory_symlink(elsewhere, runs() / "20260102T000000-1");

@@ -26,8 +26,8 @@ namespace gauntlet {
 
 class StoredRunTest : public testing::Test {
  protected:
-  // Runs a case of that name, which completes, in the simulated world. Returns
-  // the run's folder.
+  // Runs the case `name` in the simulated world, without faults. Its scenario
+  // expects `outcome`. Returns the run's folder.
   std::string RunCase(const std::string& name, const std::string& outcome) {
     const std::string file = scratch_ / (name + ".yaml");
     const std::string text =
@@ -40,8 +40,8 @@ class StoredRunTest : public testing::Test {
     RunScenarios(command, console_);
     return std::filesystem::canonical(runs() + "/latest").string();
   }
-  // Changes the case of that run to one that failed first and then passed. The
-  // files of its second try are in their own folder.
+  // Changes the result of the run in `folder`: its first case now failed first
+  // and then passed. The files of the second try are in their own folder.
   static void MakeFlaky(const std::string& folder, FlakyVerdict flaky) {
     RunResult result =
         *ReadResult(TextOf(folder + "/result.json"), "result.json").value;

@@ -181,14 +181,14 @@ TEST(CampaignTest, SweepOfOnePointEnds) {
                 .points = {Point::kRename, Point::kSaveEnd}});
   EXPECT_EQ(report.end, CampaignEnd::kExhausted);
   EXPECT_EQ(report.failed, 0u) << FirstFindingOf(report);
-  // Worker 0 passes each point in five saves, that of the last step among them;
-  // the fault of a sixth case does not fire. Another worker passes only the end
-  // of a save.
+  // Worker 0 passes each point in five saves; one of them is the save of the
+  // last step. So the fault of a sixth case does not fire. The other worker
+  // passes only the end of a save.
   EXPECT_EQ(report.cases, 6u + 1u + 6u + 6u);
 }
 
-// A heartbeat needs a run that takes time; a rejection needs damage and a
-// restart.
+// To reach a heartbeat, a run must take time. To reach a rejection, it needs
+// damage and a restart.
 TEST(CampaignTest, Sweep_ReachesPointsThatNeedSeveralFaults) {
   const CampaignReport report = Explored(
       BaseOf("explore/base.yaml"),

@@ -53,7 +53,8 @@ TEST(ShrinkPlanTest, KeepsOnlyTheNecessaryFaults) {
   EXPECT_TRUE(shrunk.finished);
 }
 
-// Returns true iff the plan damages and crashes the same incarnation.
+// Returns true iff the plan damages and crashes one incarnation: the first one,
+// or, with another fault before these two, the second one.
 bool IsDamagedThenDies(const FaultPlan& plan) {
   const std::vector<Fault>& faults = plan.faults;
   return faults.size() >= 2 && Has(plan, "damage") && Has(plan, "death") &&

@@ -50,7 +50,8 @@ bool Has(const Record& record, RecordKind kind) {
   return false;
 }
 
-// Cuts a run short at several places, and then one of the two runs of a case.
+// Interrupts a run at several places. Then runs a case twice, and interrupts
+// the first run, the second run, or neither.
 TEST(PlanRunnerTest, InterruptedRun_IsNotJudged) {
   References references("", "test");
   PlanRunner runner = PlanRunner::Make(LoadBase(), references).value();
@@ -102,8 +103,8 @@ TEST(CasePoolTest, Cut_EndsTheRunningCase) {
   }
 }
 
-// If the second run took a pass from the memo, it would allocate no memory, and
-// the fault would not fire.
+// If the second run took the result of a pass from the memo of the first, it
+// would allocate no memory, and the fault would not fire.
 TEST(PlanRunnerTest, MemoryRunsOutInARunLikeTheOneBefore) {
   Case base = LoadBase();
   base.train.kernels.device = DeviceKind::kEmulated;

@@ -38,8 +38,8 @@ class TimePartsTest : public testing::Test {
   References references_{"", "test"};
 };
 
-// Expects that the parts of each step fill the time since the last one. Returns
-// the number of steps compared.
+// Expects that the parts of each step fill the time since the step before.
+// Returns the number of steps compared.
 int ExpectStepsWithoutGaps(const IncarnationEvents& incarnation) {
   int steps = 0;
   std::optional<int64_t> last_ns;  // end of the last step, or start

@@ -91,8 +91,8 @@ TEST(AdviceTest, FailedCheckHasNoAdviceOnExpectations) {
 
 class AdviceOnRunTest : public testing::Test {
  protected:
-  // Returns the advice on the case of SmallScenario that `rest` completes, with
-  // more settings of its cluster.
+  // Returns the advice on SmallScenario(`rest`), with `cluster` added to the
+  // settings of its cluster.
   std::string Advice(const std::string& cluster, const std::string& rest) {
     std::string text = SmallScenario("seed: 7\n" + rest);
     const std::string workers = "{workers: 2";
@@ -101,7 +101,7 @@ class AdviceOnRunTest : public testing::Test {
   }
 
   // Returns the result of a case in which the chief crashes at a point of a
-  // save, and which is expected to resume from the step `expected`. `mode`:
+  // save. The case expects a resume from the step `expected`. `mode`:
   // checkpoint.mode.
   CaseResult RunCrashInSave(std::string_view mode, uint64_t save,
                             std::string_view point, uint64_t expected) {
@@ -220,7 +220,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, remove resumed_from under expect (c.yaml:14); "
        "if the expectation is right, add a fault that ends a worker (do: "
        "crash) in incarnation 1, and let fault p fire in incarnation 2"},
-      // The resume came before the stop, so no requeue made it.
+      // The resume came before the stop, so it was not caused by a requeue.
       {"",
        "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}, {id: p, at: "
        "{worker: 1, step: 7, incarnation: 2}, do: preempt, with: {grace: "
@@ -241,7 +241,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "repeat to once, or end it with until), as it ends each start; or "
        "raise preemption.requeue (2) to 11, as each start trains 1 step, and 9 "
        "are left"},
-      // A limited fault fails one save, which ends no attempt.
+      // If the fault is limited, it fails one save, and so ends no attempt.
       {"",
        "faults: [{id: e, at: {worker: 0, incarnation: any, point: "
        "ckpt.shard.open}, do: errno, with: {repeat: always}}]\n"
@@ -797,7 +797,8 @@ TEST(AdviceTest, TimeoutByRequeues_AdvisesFewerRequeues) {
             "launcher was started again 1 time");
 }
 
-// A worker waits for the limit of a step, another one for that of heartbeats.
+// One worker waits for the limit of a step, another one for the limit of
+// heartbeats.
 TEST(AdviceTest, LossesByDifferentLimits_NameNoLimit) {
   constexpr int64_t kLimit = 7'000'000'000;
   Record record;

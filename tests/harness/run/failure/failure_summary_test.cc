@@ -28,8 +28,8 @@ class FailureSummaryTest : public testing::Test {
   References references_{"", "test"};
 };
 
-// Returns a case with a save every 2 steps and a power loss at step 9. `bug` is
-// a line of the scenario, `expect` its expectation.
+// Returns a case with a save every 2 steps and a power loss at step 9. `bug`: a
+// line of the scenario. `expect`: its expectation.
 Case PowerLossCase(const std::string& bug,
                    const std::string& expect = "{outcome: recovers}") {
   std::string text = SmallScenario("seed: 7\n" + bug + R"(
@@ -79,7 +79,7 @@ TEST(LeftProcessesTest, AreTheCause) {
   result.cause = "";
   ExplainFailure(record, result);
   EXPECT_THAT(result.cause, HasSubstr("the launcher, which had been killed"));
-  // The violation is another one, as in a run whose processes were not judged.
+  // Another invariant is violated, as in a run whose processes were not judged.
   result.verdict.invariants[0].invariant = "trajectory";
   result.cause = "";
   ExplainFailure(record, result);

@@ -18,8 +18,8 @@ using testing::StartsWith;
 
 class IdleFaultTest : public testing::Test {
  protected:
-  // Returns the result of the case of SmallScenario that `rest` completes, with
-  // more settings of its cluster.
+  // Returns the result of SmallScenario(`rest`), with `cluster` added to the
+  // settings of its cluster.
   CaseResult Run(const std::string& rest, const std::string& cluster = "") {
     std::string text = SmallScenario("seed: 7\n" + rest);
     const std::string workers = "{workers: 2";

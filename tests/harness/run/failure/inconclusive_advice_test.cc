@@ -1,4 +1,4 @@
-// Advice on inconclusive cases whose reason is no fault.
+// Advice on cases that are inconclusive for another reason than a fault.
 #include "harness/run/failure/inconclusive_advice.h"
 
 #include <cerrno>

@@ -44,7 +44,8 @@ TEST(LostCheckpointsTest, CheckpointThatNoFaultDamagedIsTheCause) {
   EXPECT_EQ(lost.why_store, "all violations are about step-000000004-g1");
 }
 
-// Returns the consequence of the loss for a refusal with these violations.
+// Returns the text that derives a refusal with these violations from the lost
+// checkpoint; "" if the refusal does not follow from it.
 std::string WhyRefusalFails(const Record& record,
                             const std::vector<std::string>& messages) {
   Verdict verdict = StoreVerdict("does-not-verify", kName);
@@ -79,8 +80,8 @@ TEST(LostCheckpointsTest, RefusalDoesNotFollowFromAnIntactCheckpoint) {
   EXPECT_EQ(WhyRefusalFails(record, {kName}), "");
 }
 
-// Returns the consequence of losing the checkpoint of step 4 and then the
-// others.
+// Returns the text that derives the violations of `store` from the lost
+// checkpoint of step 4. `others`: further checkpoints that do not verify.
 std::string WhyStoreFails(const std::vector<std::string>& others) {
   Record record = RecordOfALoss();
   Verdict verdict = StoreVerdict("does-not-verify", kName);

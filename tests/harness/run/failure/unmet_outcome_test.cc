@@ -370,7 +370,7 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
 }
 
 // Returns the events of a worker whose save failed because of a fault.
-// `exited`: the worker exits then, as it could not save its state.
+// `exited`: the worker then exits, because it could not save its state.
 std::vector<RecordEvent> FailedSave(int64_t begin_ns, bool exited) {
   const std::string error = "/ckpt/a.tmp/MANIFEST.json: write: injected EIO";
   std::vector<RecordEvent> events = {
@@ -492,7 +492,8 @@ TEST_F(UnmetOutcomeTest, StepsThatDoNotFitIntoTheTotalAreTheCause) {
       "not end within 20s (timeout.total) (in simulated time)");
 }
 
-// The launcher of such a run reports no restarts; its events have them.
+// The launcher of a run that timed out reports no restarts. The run's events
+// have them.
 TEST_F(UnmetOutcomeTest, RestartsOfARunThatTimedOutAreCounted) {
   const CaseResult result =
       Run(CaseWithCluster("step_time: 3s",

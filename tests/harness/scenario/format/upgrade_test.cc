@@ -120,7 +120,7 @@ TEST(UpgradeTest, RenamesAParameterOnlyOfTheKindThatHasIt) {
   EXPECT_EQ(loaded.errors[0].message, "unknown key 'hits' in 'with' of crash");
 }
 
-// `faults` of a v1 file, and the equal text in v2.
+// The `faults` of a v1 file, and the text in v2 with the same meaning.
 struct OldAndNew {
   std::string old_text;
   std::string new_text;

@@ -119,8 +119,8 @@ TEST(EndedIncarnationsTest, SurvivorsThatRejoinKeepTheirIncarnation) {
               HasSubstr("can never fire"));
 }
 
-// Training continues while the chief retires old checkpoints after save 1, of
-// step 5, until it begins save 2.
+// After save 1, of step 5, the chief retires old checkpoints while training
+// continues. It has finished by the time it begins save 2.
 TEST(EndedIncarnationsTest, TailOfASave_IsBeforeTheNextSave_ButAtNoKnownStep) {
   const std::string end = "at: {worker: 0, point: ckpt.end}, do: kill";
   EXPECT_EQ(WarningsOf(Faults(end, "at: {worker: 0, step: 8}, do: hang")), "");

@@ -19,7 +19,8 @@ using testing::AnyOf;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Returns the quiet points of a run that makes the calls.
+// Returns the quiet points of a run that performs the operations of
+// `make_calls`.
 template <class Calls>
 std::vector<uint64_t> QuietPointsOf(size_t most, const Calls& make_calls) {
   WrittenLog written(2);

@@ -214,7 +214,8 @@ TEST(CrashFindingsTest, TitlesNameTheMessage_IfThereIsNoException) {
           "(1 crash state)"));
 }
 
-// The same file lost data, but at operations on different files.
+// Two power losses lose data of the same file, but at operations on different
+// files.
 TEST(CrashFindingsTest, EqualTitlesNameTheSimplestCrash) {
   std::vector<Judged> all;
   for (const std::string file : {"a", "b"}) {

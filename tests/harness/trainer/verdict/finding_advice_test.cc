@@ -106,7 +106,7 @@ TEST(FindingAdviceTest, NumbersAreToBeCompared_IfTheOrderOfNamesIsAnotherOne) {
               HasSubstr("complete: compare the numbers in the names"));
   trial.newest_file = "ckpt-9";
   EXPECT_THAT(AdviceOnFinding(finding, {trial}, {}), EndsWith("is complete"));
-  // Numbers put slot-1 after slot-0, as the text does.
+  // Ordered by number or as text, slot-1 comes after slot-0.
   trial.resumed_from->files = {"slot-1"};
   trial.newest_file = "slot-0";
   EXPECT_THAT(AdviceOnFinding(finding, {trial}, {}), EndsWith("is complete"));

@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 constexpr uint64_t kOperations = 100;
 
-// Two versions: operations 10 to 20 make a, operations 50 to 60 make b.
+// Two versions of a checkpoint: operations 10 to 20 write ckpt-a, operations 50
+// to 60 write ckpt-b.
 CheckpointVersion A() {
   return {
       .operation = 20, .begin = 10, .files = {"ckpt-a"}, .own_file = "ckpt-a"};

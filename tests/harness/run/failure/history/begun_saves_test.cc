@@ -101,8 +101,8 @@ TEST(BegunSavesTest, TextNamesFailedSavesBeforePendingOnes) {
             "acknowledged");
 }
 
-// The error of a failed save, and its expected reasons: one if a fault fired
-// that can fail the save, one if no such fault fired.
+// The error of a failed save, and the reasons that are expected for it:
+// `by_fault` if a fault fired that can fail the save, `alone` if none did.
 struct FailureCase {
   const char* error;
   const char* by_fault;

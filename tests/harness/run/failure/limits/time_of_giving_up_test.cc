@@ -68,12 +68,13 @@ TEST(TimeOfGivingUpTest, LongestAttempt_IsThatOfAnyLauncher) {
 // An attempt that reaches a new step, or outlasts the pause, does not double
 // the pause.
 TEST(TimeOfGivingUpTest, PausesStay_IfTheyDidNotGrow) {
-  // 100, and four times 200 + 100.
+  // One attempt of 100 ns, and four times a pause of 200 and an attempt of 100.
   EXPECT_EQ(TimeIn(RestartedRun(200, 200)), 1300);
 }
 
 TEST(TimeOfGivingUpTest, PausesDouble_IfTheyGrew) {
-  // 100, 200 + 100, 400 + 100, 800 + 100, and 1000 + 100.
+  // One attempt of 100 ns, and four times a pause and an attempt of 100. The
+  // pauses are 200, 400, 800 and 1000.
   EXPECT_EQ(TimeIn(RestartedRun(200, 400)), 2900);
 }
 

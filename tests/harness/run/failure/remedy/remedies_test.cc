@@ -121,7 +121,7 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
       {{.failed_saves_exactly = 2},
        {"failed_saves"},
        "let faults fail 2 more saves (do: errno at ckpt.shard.open)"},
-      // cluster.restart.max permits 1000.
+      // cluster.restart.max is at most 1000.
       {{.restarts_exactly = 10'000}, {"restarts"}, ""},
       {{.restarts_exactly = 1000},
        {"restarts"},
@@ -132,7 +132,7 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        "add a fault that ends a worker (do: crash) in each of incarnations 2 "
        "to 5, and raise cluster.restart.max (3) to 5"},
       {{.ends_at_epoch = 3}, {"ends_at.epoch"}, "set job.epochs (2) to 3"},
-      // job.epochs permits 1000000.
+      // job.epochs is at most 1000000.
       {{.ends_at_epoch = 2'000'000}, {"ends_at.epoch"}, ""},
       {{.ends_at_step = 60'000'000}, {"ends_at.step"}, ""},
       {{.ends_at_step = 9}, {"ends_at.step"}, "set job.max_steps to 9"},
@@ -408,7 +408,7 @@ TEST(RemediesTest, CourseOfTheLossHasADirection) {
   }
 }
 
-// With such a loss, the number of correct samples is noise.
+// With these losses, the number of correct samples is noise.
 TEST(RemediesTest, AccuracyFollowsALossThatHardlyChangesOrIsNotFinite) {
   struct LossCase {
     float last;
@@ -643,8 +643,8 @@ TEST(RemediesTest, StopInLaunches_IsRemovedFromAJobThatIsToComplete) {
             "end is started again");
 }
 
-// Under such a policy, the record has a restart budget of 0, whatever the
-// scenario sets.
+// If the policy permits no restart, the record has a restart budget of 0,
+// whatever the scenario sets.
 TEST(RemediesTest, PolicyIsChanged_IfItPermitsNoRestart) {
   Record record = CrashedRun();
   record.setup.never_restarts = true;
@@ -661,7 +661,7 @@ TEST(RemediesTest, PolicyIsChanged_IfItPermitsNoRestart) {
       "without restarts completes");
 }
 
-// preemption.requeue permits 1000.
+// preemption.requeue is at most 1000.
 TEST(RemediesTest, RequeueIsNotRaised_AboveItsLargestValue) {
   for (const size_t starts : {1000, 1001}) {
     Record record;
