@@ -203,7 +203,7 @@ TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_ContinuesBitForBit) {
   }
 }
 
-// A callback whose state is as many numbers as the constructor is given.
+// A callback whose state has `size` numbers.
 class CallbackWithState final : public Callback {
  public:
   explicit CallbackWithState(size_t size) : size_(size) {}

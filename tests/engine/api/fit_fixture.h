@@ -15,7 +15,8 @@
 
 namespace gauntlet {
 
-// Six steps per epoch for one replica of 16 samples, three for two.
+// Returns data for six steps per epoch with one replica, whose batch is 16
+// samples, or for three steps per epoch with two replicas.
 inline DataSpec SmallDigits() {
   return {.samples = 96, .validation_samples = 32, .side = 7};
 }

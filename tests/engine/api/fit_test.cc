@@ -162,8 +162,9 @@ TEST(FitTest, TwoWorkersAgreeWithOneThatHasTwoReplicas) {
   EXPECT_EQ(digests, (std::vector<Digest>{expected.digest, expected.digest}));
 }
 
-// Run R5: the chief of two workers saves the model; one worker, whose number of
-// replicas makes it another job, loads it and trains further.
+// Run R5 of tests/PROMISES.md: the chief of two workers saves the model. A
+// single worker loads the model and trains further; its job differs in the
+// number of replicas.
 TEST(FitTest, OneWorkerContinuesAModelOfTwoWorkers) {
   FitFixture fixture;
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
@@ -188,8 +189,8 @@ TEST(FitTest, OneWorkerContinuesAModelOfTwoWorkers) {
   });
 }
 
-// A worker that is interrupted leaves. On the other worker, Fit returns an
-// error, and both continue.
+// Worker 1 is interrupted and leaves. On the other worker, Fit returns an
+// error. When both are started again, they resume.
 TEST(FitTest, SurvivorGetsAnErrorAndContinuesAfterTheRejoin) {
   FitFixture fixture;
   std::vector<Status> ends(2);

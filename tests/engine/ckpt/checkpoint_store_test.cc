@@ -264,8 +264,8 @@ TEST_F(CheckpointStoreTest, KeepsTwoPhasesOfOneStepApart) {
     const std::vector shards = {*store.WriteShard(*save, 0, 1, views)};
     ASSERT_TRUE(store.Commit(*save, head, 1, shards).ok());
   }
-  // The beginning of the next epoch comes after everything due at the end of
-  // the last one.
+  // The save at the beginning of the next epoch is newer than the save of the
+  // same step with the evaluation due.
   const Recovered recovered = Recover(test_.world);
   EXPECT_EQ(recovered.claim->parent->name, "step-000000001-finished-g1");
 }

@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint64_t kSteps = 4;
 
-// End of an incarnation that claims, and saves up to step kSteps. With kDelete,
-// it then deletes all checkpoints. It continues after a save that fails, and
-// ends at any other error.
+// End of an incarnation that claims the store, and saves up to step kSteps.
+// kDelete: it then deletes all checkpoints. It continues after a save that
+// fails, and ends at any other error.
 enum class End { kKeep, kDelete };
 
 struct IncarnationProgress {
@@ -104,8 +104,10 @@ std::vector<CrashCase> Cases() {
           {DamagedStart(), 1, 2}};
 }
 
-// Lets `arm` put a fault at the n-th chance, n = 0, 1, …, until an incarnation
-// has fewer chances. `arm` returns a pointer to the number of chances so far.
+// Runs incarnations, each with a fault that begins at chance n = 0, 1, …, until
+// an incarnation has no chance n. A chance is a fault point that is reached, or
+// an operation of the storage. `arm` sets the fault, and returns a pointer to
+// the number of chances so far.
 template <typename Arm>
 void SweepCrashes(const Arm& arm) {
   for (const CrashCase& crash : Cases()) {

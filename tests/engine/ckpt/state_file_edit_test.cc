@@ -130,8 +130,8 @@ TEST_F(StateFileEditTest, ToAnOldName_GivesTheNewName) {
   EXPECT_THAT(status.message(), HasSubstr("renamed to step-000000004-g2"));
 }
 
-// A crash of an earlier version between the claim that obeys the edit and the
-// new state file.
+// An earlier version crashed after the claim that obeys the edit, and before it
+// wrote the new state file.
 TEST_F(StateFileEditTest, ObeyedByAnEarlierVersion_IsReportedAndNotRefused) {
   const std::string edit =
       "all: step-000000001-g1\nlatest: step-000000002-g1\n";
@@ -145,7 +145,8 @@ TEST_F(StateFileEditTest, ObeyedByAnEarlierVersion_IsReportedAndNotRefused) {
               ElementsAre(HasSubstr("already applied by generation 2")));
 }
 
-// A crash between the claim that obeys the edit and the new state file.
+// A start crashes after the claim that obeys the edit, and before it writes the
+// new state file.
 TEST_F(StateFileEditTest, ObeyedAndNotReplaced_IsObeyedAgain) {
   Write("latest: step-000000001-g1\n");
   for (const bool crashes : {true, false}) {

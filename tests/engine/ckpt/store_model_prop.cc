@@ -10,8 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// One incarnation: the number of its saves, the number that it keeps, and the
-// storage operation at which it dies.
+// One incarnation: the number of its saves, the number of checkpoints that it
+// keeps, and the index of the storage operation at which it dies.
 struct PlannedProcess {
   uint64_t saves = 0;
   int keep = 1;
@@ -31,8 +31,10 @@ rc::Gen<PlannedProcess> AnyIncarnation() {
 struct Model {
   // Bit i is set iff step i is not finite.
   uint64_t not_finite = 0;
-  uint64_t newest = 0;         // acknowledged, or found
-  uint64_t newest_finite = 0;  // acknowledged, or found
+  // Newest step of those that were acknowledged or that a claim resumed from,
+  // newest finite step of those, and step of the newest save that began.
+  uint64_t newest = 0;
+  uint64_t newest_finite = 0;
   uint64_t begun = 0;
 
   std::optional<uint64_t> NotFiniteSince(uint64_t step) const {

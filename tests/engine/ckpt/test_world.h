@@ -47,8 +47,8 @@ class TestFaults final : public FaultPoints {
  public:
   Status Hit(Point point, const PointContext& context) override;
   bool Planted(PlantedBug bug) const override { return planted.contains(bug); }
-  // Returns the status of a point that is reached, given the number of points
-  // reached before. May be empty.
+  // Returns the status of the fault point that is reached, given the number of
+  // fault points that were reached before. If empty, no point fails.
   std::function<Status(Point, size_t)> script;
   std::vector<Point> hits;
   std::set<PlantedBug> planted;

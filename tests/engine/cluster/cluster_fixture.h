@@ -48,7 +48,7 @@ class ClusterFixture {
     options_.address_book = AddressBook::kSentByChief;
   }
 
-  // Makes the chief take that long to decide.
+  // Makes the chief take that long for its decision (Session::Decide).
   void DecideWithin(Duration duration) { decides_within_ = duration; }
 
   void StartWorker(int rank, const Body& body,

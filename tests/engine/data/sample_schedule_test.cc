@@ -117,7 +117,7 @@ TEST(SampleScheduleTest, FileDealsTheFilesOutInTurn) {
                                 .samples_of_files = {8, 9, 10, 11, 12}};
   const auto schedule =
       SampleSchedule::Make(Job(ShardPolicy::kFile), source).value();
-  // Replica 0 has files 0 and 4, the others one each.
+  // Replica 0 has files 0 and 4, each other replica one file.
   EXPECT_EQ(schedule.SamplesOfStream(0), 20u);
   EXPECT_EQ(schedule.SamplesOfStream(3), 11u);
   EXPECT_EQ(schedule.SampleAt(0, 7), 7u);

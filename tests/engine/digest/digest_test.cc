@@ -10,7 +10,8 @@
 namespace gauntlet {
 namespace {
 
-// Returns text that differs from that of the next size in every byte.
+// Returns `size` bytes. Each of them differs from the byte at the same place of
+// BytesOf(size + 1).
 std::string BytesOf(size_t size) {
   std::string bytes(size, '\0');
   for (size_t i = 0; i < size; ++i) {

@@ -1,4 +1,5 @@
-// Products by cuBLAS: a stand-in with its column order, and a missing library.
+// Products by cuBLAS: with a stand-in that has the column order of cuBLAS, and
+// without the library.
 #include "engine/gpu/cublas_products.h"
 
 #include <climits>

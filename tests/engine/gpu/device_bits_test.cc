@@ -102,9 +102,9 @@ MatMulArgs Product(size_t m, size_t n, size_t k, Transpose a, Transpose b) {
           .ldc = n};
 }
 
-// A copy has the values of the moment it was requested, whatever later
-// operations write. Covers copies of less than a piece and of several, with the
-// host's memory pinned and not.
+// A copy has the values of the moment at which it was requested, whatever later
+// operations write. Covers copies of less than one piece and of several pieces,
+// to host memory that is pinned and that is not.
 TEST_P(DeviceBitsTest, FetchedDuringOperations) {
   Memory& memory = device_->memory();
   for (const size_t size : {5'000, 3'000'001}) {

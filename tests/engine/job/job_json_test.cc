@@ -81,7 +81,7 @@ TEST(JobJsonTest, EveryKindOfLayerComesBack) {
   EXPECT_EQ(JobToJson(*back, kContent), json);
 }
 
-// Returns a job with everything that the text of older jobs lacks.
+// Returns a job that sets everything that the texts of older jobs lack.
 JobSpec ScheduledJob(ScheduleSpec schedule) {
   JobSpec job = PresetJob("tiny").value();
   job.optimizer.schedule = std::move(schedule);

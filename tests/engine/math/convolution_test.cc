@@ -109,7 +109,7 @@ TEST(ConvolutionTest, EveryPathHasTheReferencesBitsAtTheChunksEdges) {
       {2, 20, 20, 2, 3, 33},    // 648 places
       {1, 6, 6, 64, 2, 64},     // 256 taps, 256 terms of the input gradient
       {1, 5, 9, 86, 3, 57},     // 774 taps, 513 terms
-      {1, 4, 4, 300, 2, 300},   // several chunks a tap
+      {1, 4, 4, 300, 2, 300},   // several chunks per tap
       {24, 12, 12, 24, 3, 24},  // large enough for three threads
   };
   for (const ConvolutionShape& shape : kShapes) {

@@ -20,7 +20,7 @@ std::unique_ptr<Kernels> MakeKernels(Isa isa, int threads);
 // Returns the instruction sets of this machine, scalar first.
 std::vector<Isa> IsasHere();
 
-// Samples of a data set, gathered for a batch to refer to.
+// Copies of samples of a data set, which a ReplicaBatch can refer to.
 struct Samples {
   std::vector<float> features;
   std::vector<uint8_t> labels;

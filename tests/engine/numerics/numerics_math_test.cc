@@ -13,7 +13,8 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kDenormal = 0x1p-149f;
-// A prime, which reaches every exponent and eventually every low bit.
+// Distance between the bit patterns of the tested floats. It is prime, so that
+// the floats have every exponent and, over the whole range, all low bits.
 constexpr uint64_t kStride = 4099;
 
 struct Function {

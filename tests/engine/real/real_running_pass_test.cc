@@ -50,8 +50,8 @@ constexpr size_t kChunksOfLayer = 3;
 constexpr size_t kGradients = kLayers * kChunksOfLayer * Ring::kChunkFloats;
 constexpr Duration kLong = std::chrono::minutes(1);
 
-// Sums while it computes: each layer begins once the exchange has sent the
-// layer before the last one.
+// Computes the layers of one rank while the exchange sums them. Waits so that
+// the exchange stays about two layers behind.
 void Train(World& world, size_t rank, const std::vector<Frames>& links,
            const Arrays& arrays) {
   const auto kernels = Kernels::Create({.threads = 2}).value();

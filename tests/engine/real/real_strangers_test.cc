@@ -146,7 +146,8 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
           Train(world, *kernels, own, done, formed);
     });
   }
-  // Some connect before the sessions have formed, and some during training.
+  // Half of the strangers connect while the sessions form, the others during
+  // training.
   std::vector<Descriptor> idle;
   GrpcNetwork network;
   for (int round = 0; round < 2; ++round) {
@@ -156,7 +157,7 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
     for (int i = 0; i < 20 && !done; ++i) {
       const Result<Frame> answer = CallWithAnotherToken(
           network, options.addresses[static_cast<size_t>(i % kWorkers)]);
-      // Refused, if it was not disconnected.
+      // The stranger was refused or disconnected.
       EXPECT_TRUE(!answer.ok() || DecodeControlAs<Refusal>(*answer).ok());
     }
     for (int now = formed; now < kWorkers; now = formed) formed.wait(now);

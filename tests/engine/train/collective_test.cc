@@ -112,8 +112,8 @@ TEST(CollectiveTest, GradientsStayOnTheDevice) {
             LargeCopiesOf(3, CollectiveChoice::kRing));
 }
 
-// A table like NCCL's, which `auto` may choose. Each device identifies itself
-// as `kName`.
+// A function table that, like NCCL's, `auto` may choose. Each device identifies
+// itself as `kName`.
 template <const char* kName>
 const gpu::CollectiveApi& LikeNccl() {
   static const gpu::CollectiveApi api = [] {
@@ -233,8 +233,8 @@ TEST(CollectiveTest, NoRankContinuesWithSumsOfAFailedDevice) {
 // Value of each byte of new memory on FailingAtTheFirstCopy.
 int new_memory_holds = 0;
 
-// A device that fails at its first copy: that of the first gradients into their
-// sum.
+// A device that fails at its first copy, which copies the first gradients into
+// their sum.
 const gpu::DeviceApi& FailingAtTheFirstCopy() {
   static gpu::Device* failed = nullptr;
   static const gpu::DeviceApi api = [] {
@@ -333,8 +333,8 @@ int DisturbEverywhere(FaultKind kind, RestartPolicy policy) {
   return fired;
 }
 
-// Occurrences with 3 ranks: 6 of begin and end, 6 sends and 8 receives of
-// gradients, 4 sends and 4 receives of the rest.
+// Number of occurrences with 3 ranks: 6 begins and ends, 6 sends and 8 receives
+// of gradients, 4 sends and 4 receives of the other data.
 constexpr int kPlacesOfTheExchange = 28;
 
 TEST(CollectiveTest, DeathAnywhereInTheExchangeIsALoss) {

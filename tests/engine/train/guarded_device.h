@@ -54,7 +54,7 @@ class GuardedMemory {
   size_t used_ = 0;
 };
 
-// As gpu::EmulatedDevice(), with guarded memory.
+// Like gpu::EmulatedDevice(), but with guarded memory.
 inline const gpu::DeviceApi& GuardedDevice() {
   static std::map<gpu::Device*, std::unique_ptr<GuardedMemory>> memories;
   static const gpu::DeviceApi api = [] {

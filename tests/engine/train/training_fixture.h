@@ -47,8 +47,8 @@ inline TrainOptions SmallRun() {
 
 // End of one attempt of the job, by rank.
 struct AttemptResult {
-  std::vector<int> exits;            // -1: it never exited
-  std::vector<std::string> reasons;  // as the workers reported them
+  std::vector<int> exits;            // exit codes; -1: did not exit
+  std::vector<std::string> reasons;  // why the workers ended
   std::vector<std::vector<LogEvent>> events;
   std::optional<TrainResult> result;
   std::vector<std::string> lines;          // the chief's messages for users
@@ -86,18 +86,19 @@ class TrainingFixture {
 
   Simulation& simulation() { return simulation_; }
   Storage& disk() { return simulation_.storage("w0"); }
-  // Sets the device of workers whose options name one.
+  // Sets the device of the workers whose options name a device.
   void ComputeOn(const gpu::DeviceApi& api) { device_.api = &api; }
-  // Lets these workers find no device.
+  // Makes workers whose options name a device find none, because of `why`.
   void ComputeOnNothing(const std::string& why) {
     device_ = {.no_device = why};
   }
-  // Sets the library by which these devices exchange arrays.
+  // Sets the library by which the workers' devices exchange arrays.
   void ExchangeBy(const gpu::CollectiveApi& api) { device_.collective = &api; }
   void PutBeforeTheNetwork(NetworkOf network_of) {
     network_of_ = std::move(network_of);
   }
-  // Set objects that must outlive the runs. Null: not used.
+  // Each of these sets an object that all later runs use; null: none. The
+  // object must outlive the runs.
   void UseMemo(TrainMemo* memo) { memo_ = memo; }
   void set_hooks(LoopHooks* hooks) { hooks_ = hooks; }
   void LookBy(StepProbe* probe) { probe_ = probe; }

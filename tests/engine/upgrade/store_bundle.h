@@ -21,8 +21,9 @@ namespace gauntlet {
 
 struct StoreBundle {
   std::string final_digest;
-  uint64_t epochs = 0;  // horizon of the run that ends in the final digest
-  // By path relative to the directory; paths of directories end in '/'.
+  uint64_t epochs = 0;  // number of epochs of the run of `final_digest`
+  // Contents by path relative to the directory. Paths of directories end in
+  // '/'.
   std::map<std::string, std::string> files;
 };
 

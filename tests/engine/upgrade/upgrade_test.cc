@@ -165,8 +165,8 @@ TEST(UpgradeTest, RefusalLeavesTheCheckpointsAsTheyAre) {
   }
 }
 
-// Writes a store by two attempts of two workers, the second of which stops at
-// `stop`.
+// Writes a store in two attempts, each with two workers. The second attempt
+// stops at step `stop`.
 StoreBundle WriteStore(uint64_t stop) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
@@ -181,7 +181,8 @@ StoreBundle WriteStore(uint64_t stop) {
           .files = PackDirectory(fixture.disk(), "/ckpt").value()};
 }
 
-// Changes every manifest, with a correct digest, like one of another build.
+// Changes every manifest and corrects its digest, so that it looks like one
+// that another build wrote.
 template <typename Change>
 StoreBundle OfAnotherBuild(StoreBundle bundle, const Change& change) {
   for (auto& [path, bytes] : bundle.files) {

@@ -1,4 +1,5 @@
-// The fakes of Storage. Other tests depend on what these refuse.
+// Tests of the fake storages: other tests depend on the operations that these
+// refuse.
 #include "tests/engine/world/memory_storage.h"
 
 #include <gmock/gmock.h>

@@ -192,8 +192,9 @@ TEST(SafetensorsTest, RefusesEveryTruncation) {
   }
 }
 
-// The value is in dense0/kernel; tensors of other types hold the bytes of
-// infinities.
+// Returns the names of the tensors in which a scan finds values that are not
+// finite. `value` is at index `place` of dense0/kernel. The tensor of integers
+// holds the bits of infinities, which must not count.
 std::vector<std::string> NotFiniteIn(float value, size_t place, size_t block) {
   std::vector<float> kernel(3000, 1.0f);
   kernel[place] = value;

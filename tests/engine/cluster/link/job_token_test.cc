@@ -33,8 +33,8 @@ TEST(JobTokenTest, RefusesAnythingElse_WithoutRepeatingIt) {
   }
 }
 
-// Computed with Python's hmac module: each part follows its length in 8 bytes,
-// little endian.
+// The expected proof was computed with Python's hmac module, from each part's
+// length in 8 bytes (little endian) and the part.
 TEST(TokenMacTest, IsHmacSha256) {
   const TokenMac mac(*JobToken::Parse(kText));
   const std::string proof = mac.Sign({"hello", "", "world"});

@@ -76,7 +76,7 @@ RC_GTEST_PROP(NumberedChannelTest, HandsOutEachFrameOnceWhateverIsRepeated,
   std::deque<Frame> says;
   for (size_t i = 0; i < frames.size(); ++i) {
     says.push_back(Numbered(i, frames[i]));
-    // Copies of any frame that has been sent by now.
+    // Adds copies of any frames that have been added by now.
     const auto copies = *rc::gen::container<std::vector<size_t>>(
         rc::gen::inRange<size_t>(0, i + 1));
     for (const size_t copy : copies) {

@@ -61,7 +61,8 @@ class PassingRank {
     return status_;
   }
 
-  // Replaces Begin and Complete: the exchange begins after the pass.
+  // To be called instead of Begin and Complete: computes the whole pass, and
+  // makes the exchange after it.
   Status SumAfterPass(const Tally& tally, Duration timeout) {
     Put(0, values_.size());
     tally_ = tally;

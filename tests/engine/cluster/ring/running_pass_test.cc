@@ -33,7 +33,8 @@ std::vector<size_t> DrawLayers(size_t gradients, RandomStream& stream) {
   return offsets;
 }
 
-// Makes the pass and the exchange, in a fifth of the cases one after the other.
+// Makes the pass and the exchange: in a fifth of the cases one after the other,
+// else at the same time.
 Status SumDuringPass(PassingRank& rank, const Tally& tally, size_t gradients,
                      RandomStream& stream) {
   if (stream.Below(5) == 0) return rank.SumAfterPass(tally, seconds(5));
@@ -123,7 +124,7 @@ TEST_F(TwoPassesTest, FinalGradientsAreSummedBeforeThePassEnds) {
 }
 
 struct WaitCase {
-  Duration chief_passes;  // duration; that of the other rank is 10 s
+  Duration chief_passes;  // duration of the chief's pass; the other takes 10 s
   Code code;
 };
 

@@ -19,8 +19,8 @@ Status GatherOnce(World&, Session& session) {
       .status();
 }
 
-// All frames between all workers arrive twice. The two lists have the same key,
-// so only the number of a frame shows to which list it belongs.
+// All frames between all workers arrive twice. The two AllGathers have the same
+// key, so only the number of a frame shows to which of them it belongs.
 TEST(SessionTest, FrameThatComesTwiceIsTakenOnce) {
   ClusterFixture cluster(3, 1);
   cluster.simulation().network().BeginFrameFault(

@@ -85,8 +85,8 @@ class StrangerRun {
       static_cast<void>(channel.Send(frame, kNever));
     };
   }
-  // Starts a stranger in the chief's place, which it leaves after that time. It
-  // keeps its connections for another minute.
+  // Starts a stranger in the chief's place. The stranger leaves that place
+  // after `leaves_after`, and keeps its connections for another minute.
   void StartFakeChief(Duration leaves_after, const Trick& trick) {
     cluster.simulation().Start(
         {.name = "fake", .host = "fake", .body = [=](World& world) {
@@ -150,7 +150,8 @@ TEST(StrangerTest, HelloWithTheTokenIsLetIn) {
 }
 
 // Worker 1 accepts no connection while it waits for its welcome, and its queue
-// of callers is short: the ring's connection must not be evicted from it.
+// of callers is short: the ring's connection must not be evicted from the
+// queue.
 TEST(StrangerTest, CrowdLeavesTheRingItsPlace) {
   StrangerRun run;
   for (const int rank : {0, 1}) run.cluster.StartWorker(rank, GatherOnce);
@@ -295,8 +296,8 @@ TEST(StrangerTest, StrangerInTheChiefsPlace_CostsTheRendezvousTimeout) {
   }
 }
 
-// The chief has proven its identity by then, and may be reading a large
-// checkpoint.
+// When the chief decides, it has already proven its identity. It may then be
+// reading a large checkpoint.
 TEST(StrangerTest, ChiefMayTakeLongToDecide) {
   ClusterFixture cluster(3, 1);
   cluster.DecideWithin(std::chrono::seconds(200));

@@ -67,8 +67,8 @@ TEST(ClipTest, InfiniteNormScalesByZero) {
               ElementsAre(0, 0.5f, 0.5f));
 }
 
-// The contract's order: a sum in chunks of 256, a root, a division, and a
-// product per gradient.
+// The order in the numerics contract: a sum in chunks of 256, a root, a
+// division, and a product per gradient.
 TEST(ClipTest, GlobalNormHasTheContractsOrder) {
   std::vector<float> gradients(700);
   for (size_t i = 0; i < gradients.size(); ++i) {

@@ -138,7 +138,7 @@ TEST_F(GrpcStrangersTest, CallersThatHangUpLeaveNothingBehind) {
     const auto caller = network_.Connect(address_, Soon());
     ASSERT_TRUE(caller.ok()) << caller.status().ToString();
   }
-  const size_t of_grpc = 20;  // descriptors of its pollers
+  const size_t of_grpc = 20;  // descriptors of gRPC's pollers
   const Time deadline = Soon();
   while (OpenDescriptors() > before + of_grpc &&
          SystemClock().Now() < deadline) {
@@ -207,8 +207,9 @@ class IdleLink final : public Link {
   void Cancel() override {}
 };
 
-// Returns the indices of the connections that are disconnected one after
-// another, if the first `streams` of too many silent ones have a stream.
+// Adds three silent connections more than are kept. The first `streams` of all
+// connections have a stream. Returns the indices of those that are
+// disconnected, in order.
 std::vector<size_t> DisconnectedInTurn(size_t streams) {
   LinkRegistry registry;
   PendingConnections pending(nullptr);

@@ -1,4 +1,5 @@
-// Shared lanes that a process maps, as its kernel lists them.
+// Counts the shared lanes (memory for frames between neighbours in a ring) that
+// a process maps, as /proc lists them.
 #ifndef GAUNTLET_TESTS_ENGINE_REAL_NETWORK_LANES_OF_PROCESS_H_
 #define GAUNTLET_TESTS_ENGINE_REAL_NETWORK_LANES_OF_PROCESS_H_
 

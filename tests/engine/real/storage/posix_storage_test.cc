@@ -291,7 +291,8 @@ TEST(PosixStorageTest, LockWithoutAHoldersName_IsOfAnotherProcess) {
             scratch / "lock" + ": locked by another process");
 }
 
-// The holder's name would be written through a pipe or link.
+// A lock file gets the name of its holder, which would be written through a
+// pipe or a link.
 TEST(PosixStorageTest, LockIsNoPipeLinkOrDirectory) {
   const ScratchDirectory scratch;
   PosixStorage storage;

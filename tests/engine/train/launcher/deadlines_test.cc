@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// The judge uses these deadlines, so a longer one must be a decision.
+// The judge uses these deadlines, so none may become longer by accident.
 TEST(DeadlinesTest, PinsTheDefaults) {
   EXPECT_EQ(DeadlinesOf({}, {}),
             (Deadlines{.silence = seconds(5),

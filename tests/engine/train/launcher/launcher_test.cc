@@ -26,10 +26,10 @@ using testing::StartsWith;
 struct Script {
   Duration runs = milliseconds(10);
   int exit = 0;
-  std::string says;  // the status of a result; "": none
+  std::string says;  // status of the result that it sends; "": sends none
   uint64_t claims = 0;
-  // Time within which the worker announces its next sign of life, and
-  // the real interval between signs; 0: never.
+  // `patience`: time that the worker announces for its next sign of life; 0:
+  // sends no signs. `signs_every`: real interval between signs; 0: sends one.
   Duration patience{0};
   Duration signs_every{0};
   // Time from a notice until the worker leaves with 143; nullopt: never.
@@ -182,13 +182,13 @@ class LauncherTest : public testing::Test {
   ProcessId launcher_ = 0;
   LauncherOptions options_{.workers = 3};
   int fails_to_start_ = -1;
-  std::optional<int> fails_in_incarnation_;  // nullopt: in each
+  std::optional<int> fails_in_incarnation_;  // nullopt: fails in each
   int ended_by_sigterm_ = -1;
   std::vector<int> incarnations_;             // in the order of starts
   std::vector<std::pair<int, int>> started_;  // worker and incarnation
   std::vector<Sent> sent_;
   std::vector<Restart> restarts_;
-  std::vector<std::string> lines_;  // for users
+  std::vector<std::string> lines_;  // messages for users
   RunOutcome outcome_;
 };
 

@@ -133,8 +133,8 @@ TEST(RejoinTrackerTest, IgnoresReportsOfOldGenerationsDuringARejoin) {
   EXPECT_TRUE(tracker.is_open());
   tracker.OnRendezvous(0, 5, std::nullopt, kStart + milliseconds(4));
   EXPECT_FALSE(tracker.IsComplete()) << "worker 1 has not left it";
-  // Worker 2 reported in this generation that worker 1 is silent, so its report
-  // counts.
+  // Worker 2 reported in this generation that worker 1 is silent, so that
+  // report counts.
   EXPECT_THAT(tracker.OverdueWorkers(kStart + milliseconds(2) + kSilentGrace),
               ElementsAre(1));
 }

@@ -24,7 +24,8 @@ using testing::IsEmpty;
 
 TrainOptions SavingEachEpoch(int keep = 5) {
   TrainOptions options = SmallRun();
-  // Trains the same steps, but sums them from more parts.
+  // Trains the same steps as SmallRun, with twice as many replicas of half the
+  // batch size.
   options.job.replicas = 8;
   options.job.batch = 2;
   options.checkpoint.trigger = {.unit = SaveUnit::kEpochs, .every = 1};

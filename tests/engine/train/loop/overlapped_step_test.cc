@@ -85,8 +85,8 @@ TEST(OverlappedStepTest, WorkerThatDiesDuringThePass_IsLost) {
   EXPECT_EQ(next.result->digest, UndisturbedWideDigest());
 }
 
-// A pass from the memo reports no progress. A run must not depend on this, as
-// it is a function of its plan.
+// A pass whose result comes from the memo reports no progress. This must not
+// change the run, which is a function of its plan alone.
 TEST(OverlappedStepTest, MemoChangesNoDecision) {
   TrainMemo memo;
   const auto digest_with = [](TrainMemo* used) {

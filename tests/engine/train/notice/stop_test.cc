@@ -116,10 +116,10 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
   }
 }
 
-// The grace runs from the notice, not from the end of the current operation.
-// The step uses 2 of 3 s, so training stops; with a sufficient grace, it
-// continues. The task after the save of step 5 ends in that step too, and may
-// have taken as long.
+// The grace period begins with the notice, not with the end of the current
+// operation. Step 8 uses 2 of 3 s, so training stops. With a sufficient grace
+// period, it continues. This must also leave time for a task like the one after
+// the save of step 5, which ends in step 8 too and may have taken as long.
 TEST(StopTest, RunningStep_UsesUpTheGrace) {
   const auto stop_with = [](Duration grace) {
     TrainOptions options = SmallRun();

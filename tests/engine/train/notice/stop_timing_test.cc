@@ -57,7 +57,8 @@ TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   EXPECT_EQ(timing.Advise(At(seconds(54)), kSteps), StopAdvice::kStop);
 }
 
-// A task still runs after the first save. The second save reports its time.
+// A task still runs after the first save. The second save reports the time of
+// that task.
 TEST(StopTimingTest, TimeSinceTheLastSaveCounts_UntilTheNextSave) {
   StopTiming timing = Running(seconds(60));
   timing.RecordSave(seconds(2));
@@ -72,7 +73,7 @@ TEST(StopTimingTest, TimeSinceTheLastSaveCounts_UntilTheNextSave) {
   EXPECT_EQ(timing.Advise(At(seconds(53)), kSteps), StopAdvice::kStop);
 }
 
-// First the save in progress, then the last one.
+// The two saves are the one in progress and the last one.
 TEST(StopTimingTest, LeavesTimeForTwoSaves_IfOneMayBeInProgress) {
   StopTiming timing(seconds(60), 2);
   timing.RecordOperation(Operation::kStep, seconds(1));

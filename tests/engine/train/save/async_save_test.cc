@@ -196,9 +196,9 @@ TEST_P(AsyncSaveTest, FinishedRunDeletesItsBackupAfterTheSaveInFlight) {
   EXPECT_EQ(fixture.disk().List("/ckpt").status().code(), Code::kNotFound);
 }
 
-// Whichever worker dies during the save of step 5, the save fails, or is
-// acknowledged and later found. The other worker ends what it has begun before
-// its last event.
+// A worker, either of the two, dies during the save of step 5. The save fails,
+// or is acknowledged and later found. The other worker's task ends before that
+// worker's last event.
 TEST_P(AsyncSaveTest, DeathLeavesTheSaveInFlightFailedOrAcknowledged) {
   for (const int worker : {0, 1}) {
     for (const Point point :
@@ -256,9 +256,9 @@ TEST_P(AsyncSaveTest, HangingDiskIsNoticedWithinTheBoundOfASave) {
               testing::AllOf(Ge(27u), Le(30u)));
 }
 
-// A save takes four seconds, five steps take half a second. Wherever the notice
-// arrives between two saves, the save in progress is completed and the agreed
-// step is saved within the grace period, and training continues for some of it.
+// A save takes four seconds, five steps take half a second. The notice arrives
+// at any step between two saves. Within the grace period, the workers complete
+// the save in progress, train further steps, and save the agreed step.
 TEST_P(AsyncSaveTest, NoticeLeavesTimeForTheSaveInFlightAndTheLastOne) {
   TrainOptions options = AsyncRun(GetParam());
   options.preemption.grace = std::chrono::seconds(30);

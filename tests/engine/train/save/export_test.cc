@@ -210,7 +210,7 @@ TEST(ExportTest, LeavesACompleteExportOrNone_AfterAnyFailure) {
     TestWorld world(storage);
     ASSERT_TRUE(ExportModel(world.world, "/model", old_one.View()).ok());
     int left = n;
-    bool is_named = false;  // durably
+    bool is_named = false;  // the new export's name is durable
     bool may_fail = false;
     storage.gate = [&](StorageCall operation, const std::string& path) {
       if (left-- == 0) {

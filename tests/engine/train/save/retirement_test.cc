@@ -31,7 +31,8 @@ Fault AlwaysSlow(Point point, Duration latency) {
           .with = {.times = FaultTimes::kAlways, .latency = latency}};
 }
 
-// The first state file is that of the claim.
+// Slows the sync of the state file that the first save's task writes. (The
+// first state file is the claim's.)
 Fault SlowStateFile(Duration latency) {
   Fault fault = AlwaysSlow(Point::kStateSync, latency);
   fault.site.occurrence = 2;
@@ -123,8 +124,8 @@ TEST(RetirementTest, FinishedRunHasRetired_AlsoWithoutAnotherSaveAtTheEnd) {
   EXPECT_EQ(outcome.Of(EventKind::kRetired).size(), 3u);
 }
 
-// The task waits for two seconds before it removes the save of step 5. A step
-// takes one second.
+// The task of the save of step 10 waits for two seconds before it removes the
+// checkpoint of step 5. A step takes one second.
 FaultPlan WaitingTask() {
   return {.faults = {{.id = "wait",
                       .site = {.worker = kChief, .point = Point::kRetireRename},
@@ -133,7 +134,8 @@ FaultPlan WaitingTask() {
                      AlwaysSlow(Point::kStepBegin, std::chrono::seconds(1))}};
 }
 
-// A stale worker claims while that task waits.
+// Makes another worker claim the directory, for generation 7, while that task
+// waits.
 void ClaimMeanwhile(TrainingFixture& fixture) {
   fixture.simulation().At(
       fixture.simulation().now() + std::chrono::seconds(11), [&fixture] {
@@ -156,9 +158,9 @@ TEST(RetirementTest, FencedTaskStopsTheRunAtTheNextBoundary) {
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
 }
 
-// Worker 1 is lost while the task waits. A survivor that joined another
-// generation would claim a higher number than that of the generation that owns
-// the directory.
+// Worker 1 is lost while the task waits. The survivor must end: if it joined
+// another generation, it would claim a higher number than the generation that
+// owns the directory.
 TEST(RetirementTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
   for (const OnLoss on_loss : {OnLoss::kLeave, OnLoss::kRejoin}) {
     TrainingFixture fixture;
@@ -177,7 +179,8 @@ TEST(RetirementTest, FencedTaskEndsItsWorker_AlsoInALostGeneration) {
   }
 }
 
-// The third state file follows a claim and the save of step 5.
+// The third state file is that of the save of step 10. The first two are those
+// of the claim and of the save of step 5.
 TEST(RetirementTest, CrashedTaskLeavesAnAcknowledgedCheckpoint) {
   for (const FaultSite& site :
        {FaultSite{.point = Point::kStateWrite, .occurrence = 3},
@@ -223,10 +226,11 @@ TEST(RetirementTest, HangingTaskIsDetectedWithinTheLimitOfASave) {
               AllOf(Ge(27u), Le(30u)));
 }
 
-// The state file takes four seconds. Only the chief measures this time. After
-// its notice, worker 1 leaves time for the state file, and trains for a part of
-// the rest. The notice comes before the first save (which it requests), while
-// the task of that save runs, after the task, and after the second save.
+// Writing the state file takes four seconds. Only the chief measures this time.
+// After its notice, worker 1 leaves time for the state file, and trains for a
+// part of the remaining grace period. The notice comes before the first save
+// (which it requests), while the task of that save runs, after the task, and
+// after the second save.
 TEST(RetirementTest, NoticeLeavesTimeToRetireAfterTheLastSave) {
   constexpr std::chrono::seconds kGrace(12);
   TrainOptions options = RunThatKeepsOne();

@@ -202,8 +202,8 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
   }
 }
 
-// The limit keeps a worker with a notice, which pauses for less time, from
-// considering the others lost.
+// A worker with a notice pauses for less time than the others, and then waits
+// for them. The limit keeps this worker from considering the others lost.
 TEST(SaveTest, PausesAtMostHalfASavesLimitBetweenTries) {
   TrainOptions options = With({.unit = SaveUnit::kNone});
   options.cluster.save_timeout = std::chrono::seconds(6);

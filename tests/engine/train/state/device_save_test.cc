@@ -28,9 +28,10 @@ TrainOptions AsyncOnDevice() {
   return options;
 }
 
-// Transfers of the newest CountingDevice, and its free memory for a copy.
+// Bytes that the newest CountingDevice has moved to the host. `has_room`: the
+// device has free memory for a copy of the state.
 struct Moves {
-  size_t downloaded = 0;  // bytes
+  size_t downloaded = 0;
   size_t fetched = 0;
   bool has_room = true;
 };

@@ -206,8 +206,9 @@ TEST(DeviceTest,
   ExpectRecoveryFrom(FailingDevice<15>());
 }
 
-// Fails at every status check of a whole run, with a digest after each step, so
-// that some checks are those of a save, of an event or of the end.
+// The device fails at one status check of a run. Tries every third check of a
+// whole run, with a digest after each step, so that some checks are those of a
+// save, of an event or of the end.
 TEST(DeviceTest,
      WorkerReportsADeviceFailureAnywhere_AndTheNextIncarnationContinues) {
   static int looks_left = 0;
@@ -276,8 +277,8 @@ TEST(DeviceTest, DigestIsComputedOnTheDevice) {
   EXPECT_EQ(state.ComputeDigest(), newest);
 }
 
-// Pins the state and, while they are needed, the gradients that go through the
-// host.
+// A worker pins its state, and the gradients that go through the host for as
+// long as they are needed.
 TEST(DeviceTest, PinsMemoryThatIsCopiedAndReleasesIt) {
   static std::map<void*, size_t> pinned;
   static size_t most = 0;

@@ -92,7 +92,7 @@ TEST_F(TrainStateTest, RestoreTakesTensorsThatWereReadIntoTheirPlaces) {
     tensor.bytes = place;
     ++placed;
   }
-  EXPECT_EQ(placed, tensors.size() - 14);  // history, position and the like
+  EXPECT_EQ(placed, tensors.size() - 14);  // no history, position and the like
   TrainState state = std::move(first);     // keeps the arrays
   ASSERT_TRUE(state.Restore(tensors, faults_).ok());
   EXPECT_EQ(state.parameters, used.parameters);

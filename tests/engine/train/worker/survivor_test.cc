@@ -43,7 +43,8 @@ LaunchedEnd RunTwo(LaunchedRun& run, const FaultPlan& plan) {
   return RunWorkers(run, 2, plan);
 }
 
-// Returns the part `build` of all starts in that generation.
+// Returns, for each start of a worker in that generation, the duration of the
+// part `build`.
 std::vector<Duration> BuildTimes(const LaunchedEnd& end, uint64_t generation) {
   std::vector<Duration> times;
   for (const LogEvent& start : end.Of(EventKind::kStartTimes)) {
@@ -68,8 +69,8 @@ TEST(SurvivorTest, OnlyTheNewProcessLoadsTheData) {
               UnorderedElementsAre(Duration(0), Ge(kLoading)));
 }
 
-// Slows the state file that the chief writes after the save of step 5; the
-// first one is that of the claim.
+// Slows the state file that the chief writes after the save of step 5. (The
+// first state file is the claim's.)
 Fault SlowStateFile(Duration latency) {
   return {.id = "slow",
           .site = {.worker = 0, .point = Point::kStateSync, .occurrence = 2},
@@ -92,8 +93,8 @@ TEST(SurvivorTest, ReportsASaveFinishedAfterTheLoop) {
   EXPECT_THAT(end.lines, Contains(HasSubstr("ckpt.end: injected")));
 }
 
-// The state file takes longer than the launcher waits for a sign of the chief
-// during a step, but less than the limit of a save.
+// Writing the state file takes longer than the launcher waits for a sign of
+// life of the chief during a step, but less than the limit of a save.
 TEST(SurvivorTest, MayFinishItsSaveForAsLongAsASaveMayTake) {
   TrainOptions options = SmallRun();
   options.checkpoint.mode = SaveMode::kAsync;
@@ -131,7 +132,7 @@ TEST(SurvivorTest, SurvivorsWaitForASlowRemoval_LongerThanForARendezvous) {
   }
 }
 
-// Numbers of arrays.
+// Numbers of arrays of one device.
 struct ArrayCounts {
   int allocated = 0;  // on the device
   int pinned = 0;     // on the host
