@@ -229,7 +229,7 @@ TEST(CrashStateListTest, PointsOfWholeLogComeFirst) {
   EXPECT_THAT(std::vector(kills.ids.begin(), kills.ids.begin() + 9),
               ElementsAre("kill-10", "kill-20", "kill-30", "kill-40", "kill-50",
                           "kill-60", "kill-70", "kill-80", "kill-0"));
-  // Still, each point is listed only once.
+  // Each point is listed only once.
   EXPECT_EQ(std::set(kills.ids.begin(), kills.ids.end()).size(),
             kills.ids.size());
 }

@@ -323,8 +323,8 @@ TEST(DirectoryBuilderTest, FailedWrite_IsReportedInOneLine_AndLeavesNothing) {
 
 constexpr int kMayNotMount = 77;
 
-// Mounts a disk of 64 KiB at the path, visible only to this process: called in
-// a child.
+// Mounts a disk of 64 KiB at the path, visible only to this process. Call it in
+// a child process.
 void MountSmallDisk(const std::string& path) {
   if (unshare(CLONE_NEWNS) != 0 ||
       mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||

@@ -115,8 +115,9 @@ class BothDisks {
   }
 
  private:
-  // After a rename that replaces a file, the simulated disk also flushes later
-  // writes to the renamed file early; ext4 does not.
+  // Returns true iff the simulated disk flushes later writes to the file early,
+  // because the file has replaced another one by a rename. The real ext4 does
+  // not flush them early.
   bool IsHurried(const std::string& name) const {
     return profile_ == DurabilityProfile::kExt4 &&
            hurried_.contains(log.FileAt(name));
@@ -151,7 +152,7 @@ class BothDisks {
 
   const DurabilityProfile profile_;
   int writes_ = 0;
-  std::set<uint64_t> hurried_;  // files
+  std::set<uint64_t> hurried_;  // numbers of files
 };
 
 rc::Gen<Step> ArbitraryStep() {

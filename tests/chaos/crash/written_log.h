@@ -26,7 +26,7 @@ class WrittenLog {
   uint64_t Write(const std::string& path, std::string_view text,
                  uint64_t offset = 0);
   uint64_t Truncate(const std::string& path, uint64_t length);
-  // Adds an operation like kAllocate or kPunchHole.
+  // Adds an operation on a range of bytes, such as kAllocate or kPunchHole.
   uint64_t Reshape(OperationKind kind, const std::string& path, uint64_t offset,
                    uint64_t length);
   uint64_t Rename(const std::string& path, const std::string& to);
@@ -49,20 +49,22 @@ class WrittenLog {
   // Returns an operation of the kind on the file at `path`, to be passed to
   // Add.
   FileOperation Named(OperationKind kind, const std::string& path) const;
-  // Makes the next operation overlap others: only `operations` of them end
-  // before it begins.
+  // Makes the next operation overlap earlier ones: it begins when only the
+  // first `operations` of them have ended.
   void BeginEarlier(uint64_t operations) { begins_after_ = operations; }
 
   uint64_t FileAt(const std::string& path) const;
   OperationLog& log() { return *log_; }
   const std::string& folder() const { return folder_.path(); }
 
-  // Returns a directory as "a=text", "d/" and "l -> target", one per line.
+  // Returns the directory of the crash state `id` as text, with one name per
+  // line: "a=text", "d/" or "l -> target".
   std::string TextOf(const std::string& id);
   Status StatusOf(const std::string& id);
   std::string TextOf(const DirectoryTree& tree) const;
   std::string ContentOf(const FileContent& content) const;
-  // Returns all power losses at the points `from` to `to`.
+  // Returns the directories, as text, that a power loss at any of the crash
+  // points `from` to `to` can leave.
   std::set<std::string> PowerLosses(DurabilityProfile profile, uint64_t from,
                                     uint64_t to);
 
@@ -72,7 +74,7 @@ class WrittenLog {
 
   Folder folder_;
   std::optional<OperationLog> log_;
-  std::map<std::string, uint64_t> files_;  // by path
+  std::map<std::string, uint64_t> files_;  // numbers of the files, by path
   std::optional<uint64_t> begins_after_;
 };
 

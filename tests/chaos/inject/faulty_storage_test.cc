@@ -32,7 +32,8 @@ std::string WithDots(std::string text) {
   return text;
 }
 
-// A file that is written like a store's, with its fault points and one fault.
+// Writes files as a checkpoint store does, through its fault points, under a
+// plan of one fault.
 class FaultyStorageTest : public ::testing::Test {
  protected:
   FaultyStorageTest() {

@@ -199,7 +199,7 @@ TEST(InjectorTest, AfterWaitsForTheOtherFaultAlsoOfAnotherProcess) {
   RecordedIncarnation one(plan, {.worker = 1}, fired);
   EXPECT_THAT(FailedSteps(zero.injector), IsEmpty());
   EXPECT_THAT(FailedSteps(one.injector), ElementsAre(0));
-  // Occurrences before the cause do not count.
+  // Only occurrences after the fault "cause" has fired count.
   EXPECT_THAT(FailedSteps(zero.injector), ElementsAre(1));
 }
 

@@ -15,7 +15,7 @@ class Folder {
   Folder() {
     std::string name =
         std::filesystem::temp_directory_path() / "gauntlet-traced-XXXXXX";
-    // Resolved, because the kernel reports paths without links.
+    // Resolves links, because the kernel reports paths without links.
     if (mkdtemp(name.data()) != nullptr)
       path_ = std::filesystem::canonical(name);
   }

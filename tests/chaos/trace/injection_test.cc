@@ -47,7 +47,7 @@ TEST_F(InjectionTest, KillsAfterRename_IfNewNameMatches) {
 struct Torn {
   const char* command;
   const char* file;
-  uint64_t occurrence;  // among the writes of this file
+  uint64_t occurrence;  // number of the write to this file, from 1
   uint64_t bytes;
   uintmax_t size;  // size of the file afterwards
 };

@@ -14,8 +14,8 @@
 
 namespace gauntlet {
 
-// Returns one of few names, so that operations meet. Some lead out of the
-// directory and back.
+// Returns one of a few names, so that operations often act on the same file.
+// Some names lead out of the watched directory, or out of it and back in.
 inline rc::Gen<std::string> ArbitraryName() {
   return rc::gen::element<std::string>("a", "b", "c", "d", "d/a", "d/b", "e",
                                        "e/a", "e/d", "d/../c", "../aside/x",
@@ -56,7 +56,8 @@ inline TraceOutcome RunScript(TracedRun& run,
   return run.Run({"script", "{out}", script});
 }
 
-// Returns the index after the first `count` operations that injections count.
+// Returns the index of operation `count` (from 0) among the operations at which
+// an injection can take place; the size of the log if there are fewer.
 inline size_t EndOfPrefix(const OperationLog& log, size_t count) {
   size_t i = 0;
   while (i < log.operations().size()) {

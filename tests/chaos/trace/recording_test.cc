@@ -278,7 +278,7 @@ TEST_F(RecordingTest, NotesUnrecordedCalls) {
   const std::string mounts =
       " on mounted: changes in a file system that the program mounts are not "
       "recorded";
-  // A chown to the same owner has no note.
+  // A chown to the same owner changes nothing, so it is not noted.
   EXPECT_THAT(
       outcome.notes,
       testing::UnorderedElementsAre(

@@ -19,7 +19,7 @@
 
 namespace gauntlet {
 
-// One run, with its watched directory and its log.
+// One run of the victim, with its watched directory and its log.
 class TracedRun {
  public:
   TracedRun() {
@@ -42,7 +42,7 @@ class TracedRun {
     arguments.insert(arguments.begin(), VICTIM);
     return Trace({.arguments = std::move(arguments)}, options);
   }
-  // As Start, for a program that must be traced to its end.
+  // Like Start, but expects that the program is traced to its end.
   TraceOutcome Run(std::vector<std::string> arguments) {
     auto outcome = Start(std::move(arguments));
     EXPECT_TRUE(outcome.ok()) << outcome.status().ToString();

@@ -363,8 +363,8 @@ int Unnamed(const Arguments& arguments) {
   return 0;
 }
 
-// Reuses inodes of removed watched files for files outside, in the directory of
-// the second argument.
+// Creates files in the directory that the second argument names, outside the
+// watched one. They can get the inodes of watched files that were removed.
 int UsedAgain(const Arguments& arguments) {
   const int removed = Create(arguments[0] + "/removed");
   MUST(unlink((arguments[0] + "/removed").c_str()));
@@ -383,7 +383,8 @@ int UsedAgain(const Arguments& arguments) {
   return 0;
 }
 
-// The second argument is a directory that is not watched.
+// Moves files into and out of the watched directory. The second argument is a
+// directory that is not watched.
 int Moves(const Arguments& arguments) {
   const std::string dir = arguments[0];
   const std::string outside = arguments[1];
@@ -652,8 +653,8 @@ int WriteOnly(const Arguments& arguments) {
   return 0;
 }
 
-// Starts children in their own sessions, which never end. Writes their process
-// ids to the file of the second argument, which is not watched.
+// Starts children that never end, each in its own session. Writes their process
+// ids to the file that the second argument names, which is not watched.
 int Sessions(const Arguments& arguments) {
   std::string numbers = std::to_string(getpid());
   for (int i = 0; i < 2; ++i) {

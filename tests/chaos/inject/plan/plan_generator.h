@@ -58,7 +58,7 @@ inline rc::Gen<FaultSite> ArbitrarySite() {
   });
 }
 
-// Fills in a torn write that loses at least one block.
+// Sets the parameters of a torn write that loses at least one block.
 inline void FillTear(FaultParameters& with) {
   with.blocks = *rc::gen::inRange(1, 65);
   const uint64_t all =

@@ -117,7 +117,7 @@ TEST(PlanJsonTest, ReadsANetworkFault) {
 }
 
 struct HostileText {
-  std::string message;  // a part of it
+  std::string message;  // part of the error message
   std::string text;
 };
 

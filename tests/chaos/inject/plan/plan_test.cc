@@ -74,7 +74,7 @@ TEST(FileOffsetTest, PercentagesAreOfTheFileRoundedDown) {
 }
 
 struct BadPlan {
-  std::string message;  // a part of it
+  std::string message;  // part of the error message
   FaultPlan plan;
 };
 

@@ -66,7 +66,8 @@ void Dump(const ImageDirectory& directory, const std::string& path,
   }
 }
 
-// Runs with every sequence of answers of a ChoiceSource. Returns the trees.
+// Runs `work` and a power loss with every sequence of answers that a
+// ChoiceSource can give. Returns the directory trees that are left.
 std::set<std::string> ByTryingAllCuts(DurabilityProfile profile,
                                       const Work& work) {
   std::set<std::string> trees;
@@ -290,7 +291,7 @@ TEST(CrashImagesTest, Ext4FindsAFileWrittenAgainOldOrAPrefixOfTheNew) {
 
 // Under kWeak the file has any size up to the larger one, and each block within
 // it is old, new or torn. A block that exists in only one version counts as
-// zeros in the other, so its contents differ in as many ways.
+// zeros in the other version, so it has as many possible contents.
 TEST(CrashImagesTest, WeakFindsAFileWrittenAgainAtAnySize) {
   for (uint64_t before = 1; before <= 2; ++before) {
     for (uint64_t after = 0; after <= 2; ++after) {

@@ -34,8 +34,7 @@ struct Marks {
 
 class SchedulerTest : public testing::Test {
  protected:
-  // Spawns a task of the one process. While a process's only task waits, no
-  // other task gets a turn.
+  // Spawns a task of the process `group_`.
   void Spawn(std::function<void()> body) {
     group_.on_gone = [this] { gone_ = true; };
     scheduler_.Spawn(group_, std::make_shared<TaskState>(), std::move(body));
@@ -133,7 +132,8 @@ TEST_F(SchedulerTest, ActionKillsTheWaitingProcess) {
   EXPECT_TRUE(gone_);
 }
 
-// The victims wait long; the action becomes due while the other process waits.
+// The victims are tasks of another process. The action that kills them becomes
+// due while they and the test's own task wait.
 TEST_F(SchedulerTest, ActionKillsAnotherProcess_WhileOneWaits) {
   FiberGroup victims;
   int unwound = 0;
@@ -165,7 +165,8 @@ TEST_F(SchedulerTest, ProcessIsKilledBeforeGivenResumption) {
   EXPECT_TRUE(gone_);
 }
 
-// The killed process is due while a task of the other process waits.
+// A task of the process that is killed becomes due while the task of the other
+// process waits.
 TEST_F(SchedulerTest, ProcessIsKilledAtGivenResumption_WhileAnotherWaits) {
   FiberGroup victims{.killed_at_resumption = 5};
   int unwound = 0;
