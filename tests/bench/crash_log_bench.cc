@@ -1,5 +1,6 @@
-// Crash states of a recorded program per second: listed, and built as
-// directories. The program saves ten checkpoints of 1 MiB in 500 operations.
+// Speed of listing the crash states of a recorded program, and of building
+// them as directories. The program saves ten checkpoints of 1 MiB in 500
+// operations.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>

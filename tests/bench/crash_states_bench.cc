@@ -1,4 +1,4 @@
-// Crash states per second, each recovered from by the engine.
+// Number of crash states per second from which the engine recovers.
 #include <benchmark/benchmark.h>
 
 #include "engine/check.h"
@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-// Google Benchmark counts each case, a whole save or recovery, as one
+// Google Benchmark counts each case (a whole save or recovery) as one
 // iteration.
 void CrashStates(benchmark::State& state, DurabilityProfile profile,
                  CrashWindow window) {

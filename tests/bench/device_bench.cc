@@ -1,8 +1,8 @@
-// Times this machine's GPU with the library's kernels and, alternating with
-// them, cuBLAS in fp32 without TF32.
+// Times this machine's GPU with the engine's kernels and, alternating with
+// them, cuBLAS in fp32 without TF32. Prints both speeds and their ratio.
 //
-//   device_bench products    matrix products of 512 to 8192 rows: their ratio
-//   device_bench steps       whole training steps of preset mlp: their ratio
+//   device_bench products    matrix products of 512 to 8192 rows
+//   device_bench steps       whole training steps of preset mlp
 //   device_bench saves       cost of asynchronous checkpoints (save_bench.h)
 //   device_bench             all three
 //   device_bench --emulated  the same at a small size on the emulated device: a
@@ -234,7 +234,7 @@ int CodeOf(const Status& status) {
   return status.ok() ? 0 : 1;
 }
 
-// The emulated device has no cuBLAS: the library's kernels stand for both.
+// The emulated device has no cuBLAS: the engine's kernels stand for both.
 int BenchEmulated() {
   const gpu::DeviceApi& api = gpu::EmulatedDevice();
   const auto own = gpu::OpenDevice({.api = &api});

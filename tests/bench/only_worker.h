@@ -37,8 +37,8 @@ class OnlyWorker {
                   .model = *parts.built.model,
                   .kernels = *parts.built.kernels}) {}
 
-  // Trains one step. At the end of an epoch, starts again with its first
-  // samples.
+  // Trains one step. After the end of an epoch, starts again with the epoch's
+  // first samples.
   Result<StepOutcome> Step() {
     if (state_.position.phase_of() != Phase::kInEpoch) {
       state_.position.phase = static_cast<uint64_t>(Phase::kInEpoch);

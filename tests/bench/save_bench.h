@@ -10,18 +10,19 @@
 namespace gauntlet {
 
 struct SaveBenchSize {
-  // Units of each of the two hidden layers. With Adam the state is three times
-  // the parameters, 12 bytes for each.
-  int units = 9000;   // 1.06 GB
-  int warm_up = 200;  // steps
-  int saves = 7;      // timed
+  // Units of each of the two hidden layers. With Adam, the state has 12 bytes
+  // per parameter: the parameter and its two moments.
+  int units = 9000;   // a state of 1.06 GB
+  int warm_up = 200;  // number of steps
+  int saves = 7;      // number of timed saves
 };
 
 // Trains as the only worker, alternating between no saves and saves so frequent
 // that one is in progress 80 % of the time. Prints the time per step for both,
-// how long a save's copy blocks training, and two rates to the host: of that
-// copy while steps run, and of a plain copy of the same bytes. Writes
-// checkpoints to the folder for temporary files ($TMPDIR) and removes them.
+// and how long a save's copy to the host blocks training. Also prints the rate
+// of that copy while steps run, and that of a plain copy of the same bytes.
+// Writes checkpoints to the folder for temporary files ($TMPDIR) and removes
+// them.
 // Returns kDataLoss if a copy differs from the state.
 Status BenchSaves(const gpu::DeviceApi& api, const SaveBenchSize& size);
 

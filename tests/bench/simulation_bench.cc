@@ -46,8 +46,8 @@ std::vector<Fault> Hang() {
 }
 
 // Makes each step take a second, so that training continues for most of the
-// grace period: if all workers left immediately, there would be no time to
-// skip.
+// grace period: if all workers left immediately, the simulation would have no
+// time to skip.
 std::vector<Fault> Preemption() {
   return {{.id = "heavy",
            .site = {.worker = 0,

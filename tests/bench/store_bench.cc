@@ -218,7 +218,7 @@ class Saver {
   CheckpointHead head_;
   std::string save_;
   ShardFile shard_;
-  // Arrays of a state that a checkpoint is read into.
+  // Arrays into which Load and ClaimAnew read a checkpoint's state.
   std::vector<float> read_ = std::vector<float>(values_.size());
   const TensorPlaces places_ = [this](const TensorView& tensor) {
     return PlaceOf(tensor);

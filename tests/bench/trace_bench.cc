@@ -63,8 +63,8 @@ void BM_Recorded(benchmark::State& state) {
 }
 BENCHMARK(BM_Recorded)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-// Traces as runs with injections do; with `elsewhere`, the program writes files
-// outside the watched directories.
+// Traces without a log, as runs with injections do. If the argument
+// `elsewhere` is 1, the program writes files outside the watched directories.
 void BM_Watched(benchmark::State& state) {
   const bool is_elsewhere = state.range(0) != 0;
   for (auto _ : state) {
