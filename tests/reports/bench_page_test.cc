@@ -78,7 +78,7 @@ TEST(BenchPage, WaterfallShowsMediansOfAllTrials) {
   CheckpointResult result = Sample();
   result.figures = {FiguresOf(SaveMode::kAsync, 1'000'000, 1)};
   CheckpointFigures& figures = result.figures.front();
-  // A value of no trial: the median lies between the two in the middle.
+  // The median of four trials lies between the two values in the middle.
   figures.of(Metric::kJoin) = {9, 0.01, 0.04, 0.02};
   figures.of(Metric::kRecovery) = {1, 2, 3, 4};
   std::string waterfall = WaterfallOf(result);

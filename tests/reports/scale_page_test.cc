@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Returns clusters of these sizes. Figures with a unit grow in proportion to
-// the number of workers, the others with its square root.
+// the number of workers, the others in proportion to the root of that number.
 ScaleResult Clusters(const std::vector<int>& workers) {
   ScaleResult result;
   result.context.date = "2026-11-27T10:00:00Z";
@@ -100,7 +100,7 @@ TEST(ScalePageTest, MemoryThatFallsDoesNotGrow) {
   result.figures[1].of(ScaleMetric::kInterval) = 0.01;
   const std::string page = RenderScalePage(result);
   EXPECT_THAT(page, HasSubstr("does not grow"));
-  EXPECT_THAT(page, HasSubstr("N^-2.00"));  // interval
+  EXPECT_THAT(page, HasSubstr("N^-2.00"));  // growth of the interval
 }
 
 TEST(ScalePageTest, FailureRateIsThatOfALargerJob) {

@@ -209,8 +209,8 @@ TEST(CausesTest, NoticeLeadsToTheAgreedStop) {
                           RecordKind::kStopAgreed));
 }
 
-// Returns the sample with a preemption notice of worker 1, whose save a fault
-// delays until the launcher detects that the worker was killed.
+// Returns the sample with a preemption notice of worker 1. A fault delays the
+// save of worker 1 until the launcher detects that the worker was killed.
 Record RecordOfAShortGrace(int64_t grace_ms) {
   Record record = SampleRecord();
   record.faults.push_back(
@@ -241,8 +241,7 @@ TEST(CausesTest, NoticeLeadsToTheKillAtTheEndOfItsGracePeriod) {
   EXPECT_EQ(cause(RecordOfAShortGrace(10)), "nfs");
 }
 
-// Returns the sample with two launchers, of which the first ends in a power
-// loss.
+// Returns the sample with two launchers. The first one ends in a power loss.
 Record RecordOfAPowerCut() {
   Record record = SampleRecord();
   record.faults[0].kind = "power_loss";

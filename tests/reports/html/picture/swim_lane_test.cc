@@ -144,7 +144,7 @@ TEST(SwimLaneTest, LabelOfAnEpochLeavesTheCurveFree) {
       {.kind = RecordKind::kEpochEnd, .step = 2, .epoch = 0},
       {.kind = RecordKind::kEpochEnd, .step = 4, .epoch = 1}};
   EXPECT_EQ(place_of_label(record), 4);
-  // The curve now rises above the line of the epoch at once.
+  // Makes the curve rise above the line of the epoch immediately.
   const int64_t begin = Begin(record);
   for (uint64_t step = 1; step <= 4; ++step) {
     record.incarnations[0].events.insert(
@@ -266,7 +266,7 @@ TEST(SwimLaneTest, RunThatTheHarnessEnded_IsDrawnToItsEnd) {
   EXPECT_THAT(picture,
               AllOf(HasSubstr("to 35 s, still running when the run was ended"),
                     HasSubstr("class=\"idle\"")));
-  // The first incarnations ended before.
+  // The first incarnations had ended earlier.
   EXPECT_EQ(CountOf(picture, Use("m-died")), 2u);
   EXPECT_THAT(Picture(FullRecord()), Not(HasSubstr("m-running")));
 }
@@ -303,7 +303,8 @@ TEST(SwimLaneTest, ShortensAndLabelsIdleTime) {
   EXPECT_THAT(picture, HasSubstr(">60 s</text>"));
 }
 
-// Returns the texts below the lanes, by height: their positions and contents.
+// Returns the positions and contents of the texts below the lanes, by the
+// texts' height.
 std::map<std::string, std::vector<std::pair<double, std::string>>> AxisTexts(
     const std::string& picture) {
   static const std::regex kText(
