@@ -124,9 +124,9 @@ def the_next_benchmark_removes_what_a_killed_one_left(run):
 
 
 def interrupt(run, trial):
-    """Interrupts a benchmark in its trial of that number. Returns its errors.
+    """Interrupts a benchmark in trial number `trial`. Returns its errors.
 
-    The first trial is the calibration; then each round has two.
+    Trial 1 is the calibration; then each round has two trials.
     """
     process = subprocess.Popen(
         [run.program, *SMALL, "--modes", "sync", "--out", "out"],

@@ -46,7 +46,7 @@ class Flips:
         self.clean = {}
         self.original = None  # checkpoint directory of the stopped run
         self.older_step = None
-        self.hit = collections.Counter()  # flips by file
+        self.hit = collections.Counter()  # number of flips, by file
         self.named_by_train = 0
 
     def train_undisturbed(self, run):

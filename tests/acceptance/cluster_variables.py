@@ -111,8 +111,8 @@ class ByVariables:
         run.expect_clean_store()
 
     def worker_is_lost(self, run, launcher, lost, choice):
-        """The other worker exits with 75, which requests a restart; the restart
-        resumes."""
+        """Kills a worker. The other one exits with 75, which requests a
+        restart. The restarted cluster resumes."""
         workers = self._start(run, launcher)
         step = choice.randrange(5, self.clean["steps"] // 2)
         reach_step(run.store, step,
@@ -224,8 +224,8 @@ class ByVariables:
                    "token shown")
 
     def token_file(self, run):
-        """The token file is private from the start; one that is not, or is
-        damaged, is refused."""
+        """The token file is private from the start. A token file that is not
+        private, or is damaged, is refused."""
         self._train_to_end(run, torchrun, "first")
         file = run.store / "job-token"
         expect_equal("mode", file.stat().st_mode & 0o7777, 0o600)
@@ -365,7 +365,8 @@ class ByVariables:
         expect_equal("rule", alone["rule"], "none")
 
     def guide_kubernetes(self, run):
-        """Runs the guide's variables as in a pod of that job."""
+        """Uses the variables of the guide's Kubernetes job, as one of its pods
+        has them."""
         text = guide_block("yaml", "completionMode: Indexed")
         variables = dict(re.findall(r"{name: (\w+), value: \"?([^\"}]+)\"?}",
                                     text))

@@ -56,7 +56,7 @@ class Workers:
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.processes = []
-        self.err_to = None  # descriptor that replaces the files
+        self.err_to = None  # descriptor for standard error; None: files
 
     def start(self, variables, *arguments):
         rank = len(self.processes)

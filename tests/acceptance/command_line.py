@@ -330,7 +330,7 @@ def an_interrupted_exploration_says_how_to_resume(run):
         while True:
             try:
                 shown += os.read(terminal, 4096)
-            except OSError:  # its other end is closed
+            except OSError:  # the terminal's other end is closed
                 break
     finally:
         exploration.kill()
@@ -411,8 +411,8 @@ def memory_that_runs_out_is_said(run):
     (run.directory / "small.yaml").write_text(
         "schema: gauntlet/v2\nname: small\npreset: tiny\n"
         "job: {epochs: 1}\nexpect: {outcome: completes}\n")
-    # The memory needed differs between machines: finds the largest limit that
-    # fails.
+    # Finds the largest limit that fails, as the memory needed differs between
+    # machines.
     for most, arguments in ((256, ("run", "small.yaml", "--world", "real")),
                             (128, ("explore", "--cases", "60"))):
         for limit in range(most, 40, -4):

@@ -176,7 +176,8 @@ def a_result_without_room_leaves_the_exit_code(run):
     with small_disk(run, "4m") as place:
         if place is None:
             return "skipped: needs root to mount a disk"
-        # The records have room, but the files of the whole run have not.
+        # The disk has room for the records, but not for the files of the whole
+        # run.
         done, _ = gauntlet(run, *command, run.directory / "runs")
         of_the_run = ("result.json", "junit.xml", "report.html", "summary.md")
         room = sum(file.stat().st_blocks * 512
@@ -216,8 +217,8 @@ def limit_on_file_sizes_makes_a_case_inconclusive(run):
     expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
 
 
-# There is no room for checkpoints, but for smaller files, as removed files free
-# some.
+# A scenario whose checkpoints do not fit on the disk. Smaller files do, as
+# removed files free some space.
 LARGE = """schema: gauntlet/v2
 name: large
 preset: dnn

@@ -84,9 +84,9 @@ class Run:
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.store = self.directory / "ckpt"
-        self.stored = True  # whether runs get the checkpoint directory
-        self.out_to = None  # descriptor that replaces the file
-        self.err_to = None
+        self.stored = True  # True: runs get the checkpoint directory
+        self.out_to = None  # descriptor for standard output; None: a file
+        self.err_to = None  # descriptor for standard error; None: a file
         self.launcher = None
         self.starts = 0
         self.started_at = 0.0

@@ -90,7 +90,8 @@ class ExportedModel:
         return x
 
     def classes_of(self, stored):
-        """`stored`: samples x height x width x channels, as in a file."""
+        """Returns the class that the model predicts for each sample.
+        `stored`: samples x height x width x channels, as in a file."""
         facts = self.description["input"]
         expect_equal("size of a row", stored.shape[1:],
                      (facts["height"], facts["width"], facts["channels"]))

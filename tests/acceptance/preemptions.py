@@ -134,8 +134,8 @@ class Preemptions:
             self._notify_worker(run, choice)
 
     def _notify_worker(self, run, choice):
-        """Notifies a worker that catches SIGTERM by now, or else the
-        launcher."""
+        """Notifies a worker that already catches SIGTERM, or the launcher if
+        there is none."""
         there = run.processes()
         workers = [p for p in there
                    if p.role.startswith("worker") and listens(p.pid)]
@@ -150,7 +150,7 @@ class Preemptions:
 
 
 def listens(pid):
-    """Returns True iff the process catches SIGTERM by now."""
+    """Returns True iff the process already catches SIGTERM."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as status:
             caught = [int(line.split()[1], 16) for line in status

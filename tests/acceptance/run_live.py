@@ -203,8 +203,8 @@ def interrupt(run, runs, output, interrupts):
 
 
 def two_interrupts_leave_no_empty_folder(run):
-    """They may arrive as files load, as the folder is made, or later, and so
-    close together that they count as one interrupt, or apart."""
+    """The interrupts may arrive while files load, while the folder is made, or
+    later. They may be so close together that they count as one."""
     write_scenarios(run, {"a": "1ms"})
     for apart_s in (0, ONE_INTERRUPT_S):
         for wait_ms in range(0, 200, 20):

@@ -50,7 +50,8 @@ class UnderSlurm:
         expect("SLURM_NTASKS=2 in the batch script itself" in text, text)
 
     def _batch(self, run, script, disturb):
-        """Submits, disturbs, waits. Returns the job's facts and its output."""
+        """Submits the script, calls `disturb` and waits for the job's end.
+        Returns the job's facts and its output."""
         (run.directory / "bin").mkdir(exist_ok=True)
         (run.directory / "bin" / "gauntlet").symlink_to(run.program)
         path = f"{run.directory / 'bin'}:{os.environ['PATH']}"

@@ -153,7 +153,8 @@ class Curves:
         return sorted((run.directory / "curves").glob("events.out.tfevents.*"))
 
     def _expect_whole(self, run, outcome, missing=()):
-        """`missing`: steps that batch_loss may lack, see run_summary.cc."""
+        """Expects complete curves, and returns them. `missing`: steps that
+        batch_loss must lack; run_summary.cc has the reason."""
         found = curves(self._files(run))
         steps = self.epochs * STEPS_PER_EPOCH
         expect_equal("steps of batch_loss", sorted(found["batch_loss"]),
@@ -211,7 +212,8 @@ class Curves:
         self._expect_whole(run, outcome)
 
     def chief_dies(self, run):
-        """The launcher restarts all workers: a second file, without a gap."""
+        """The launcher restarts all workers: there is a second file, and no gap
+        in the curves."""
         plan = run.directory / "plan.json"
         plan.write_text(CRASH_OF_THE_CHIEF)
         outcome = run.train_to_end(*self._arguments(run), "--plan", plan)

@@ -19,8 +19,8 @@ NOBODY = 65534
 INTERRUPTED = 130
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
-# Expectations by mistake: the faults to try, the verdict, and files, one of
-# which the finding must name.
+# Expected results, by the name of the mistake: the faults to try, the verdict,
+# and files of which the finding must name one.
 EXPECTED = {
     "no-temporary-file": ("kill", "fails", ["ckpt-*.json"]),
     "no-sync": ("power", "fails", ["ckpt-*.json.tmp", "journal.txt"]),
@@ -191,7 +191,7 @@ def run_of(run, scenario, code, *arguments):
 
 
 # Mistakes whose findings are replayed: the fault to try, and the verdict on
-# the fixed program, which may not reach that operation any more.
+# the corrected program. That program may not reach the finding's operation.
 REPLAYED = {"no-temporary-file": ("kill", "INCONCLUSIVE"),
             "no-checksum": ("torn", "PASS"),
             "no-directory-sync": ("power", "PASS"),
@@ -371,7 +371,8 @@ def result_of_any(run, command, code, *arguments):
                                     command=command, code=code).stdout)
 
 
-# The command after --, more options, and the beginning of the one error line.
+# Wrong calls: the command after --, more options, and the beginning of the one
+# error line.
 WRONG = {
     "no command": ((), (), "expected a command after --"),
     "no out": (("true",), (), "expected {out} in the command"),

@@ -22,7 +22,8 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, parser)
 
 WORKERS = 2
 ENDLESS = 1_000_000
-# After SIGTERM: a step, a save, and the wait for a reader at exit.
+# Limit on the time from SIGTERM to the exit: a step, a save, and the wait for a
+# reader.
 SOON_S = 15.0
 # A launcher that has its result waits 5 s for readers; the rest is a margin.
 SETTLED_S = 8.0
@@ -46,7 +47,7 @@ def full_pipe():
         with contextlib.suppress(BlockingIOError):
             while True:
                 os.write(write, b"\n" * 65536)
-        # Blocks again, as a pipe of a run does.
+        # Makes writes block again, as in the pipes of a run.
         fcntl.fcntl(write, fcntl.F_SETFL, 0)
         yield read, write
     finally:
