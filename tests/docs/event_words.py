@@ -15,8 +15,8 @@ from document import ROOT
 VOCABULARY = "engine/world/event_vocabulary.h"
 SCHEMAS = "docs/schemas"
 
-# The lists: schema, keys from its root to the list, array of the vocabulary,
-# and words that only this list has.
+# For each list of words: its schema, the keys from the schema's root to the
+# list, the array of the vocabulary, and words that only this list has.
 LISTS = (
     ("event-line", "$defs event properties kind", "kEventKinds", []),
     ("event-line", "$defs event properties phase", "kEventPhases", []),

@@ -20,7 +20,7 @@ import outcome
 from shell_environment import environment_with
 
 MOMENT_S = 2.0
-# Names that no folder can have.
+# Examples that are not executed: a pattern of their text, and the reason.
 LEFT_OUT = (
     (re.compile(r"mnist|cifar", re.I), "needs a data set"),
     (re.compile(r"--device cuda|--plan "), "needs a GPU or a plan"),

@@ -97,7 +97,7 @@ def find_folder(name, start, folders):
 
 
 def resolve(row, folders):
-    """Reads the cell of a row into its lists. Returns what is wrong with it."""
+    """Reads a row's cell into the row's lists. Returns the cell's errors."""
     wrong = []
     before, *after = re.split(r"\bbut\b", row.cell, maxsplit=1)
     for text, names in ((before, row.included), ("".join(after), row.excluded)):

@@ -51,7 +51,7 @@ def _pattern(lines):
 
 
 def matches(shown, printed):
-    """True iff the lines `printed` are those that a document shows."""
+    """Returns true iff the lines `printed` match those that are shown."""
     text = "".join(normalised(line) + "\n" for line in _texts(printed))
     return _pattern(shown).fullmatch(text) is not None
 
