@@ -128,7 +128,7 @@ class Comparison:
         self.sections = []
         self.versions = self.gauntlet.versions()
         self.failures = []
-        self._left_out = set()  # (section, party)
+        self._left_out = set()  # pairs of a section's title and a party
 
     def frameworks(self, threads, processors):
         return self.peers({name: PEER_SCRIPTS[name]
@@ -194,7 +194,8 @@ class Comparison:
 
     @staticmethod
     def _multipliers(product, kernels, peers):
-        """Returns by party the function that measures the product once."""
+        """Returns a function for each party, by its name. The function measures
+        the product once."""
         parties = {"Gauntlet": lambda: [
             kernels.seconds(product, PRODUCT_SECONDS)]}
         for peer in peers:
@@ -316,7 +317,7 @@ class Comparison:
                     cost.add(label, (saved["seconds"] - base["seconds"])
                              / len(stalls))
                     if mode in BACKGROUND:
-                        continue  # the same files as another mode's
+                        continue  # another mode writes the same files
                     loaded = self.measure(restore, label,
                                           lambda: load(party, mode))
                     if loaded:

@@ -45,7 +45,8 @@ def _cpu_seconds(calls, function, arguments):
 
 
 def _seconds_of_call(function, arguments, at_least):
-    """Returns the CPU time of one call, over enough calls to last so long."""
+    """Returns the CPU time of one call: the mean of so many calls that they
+    take `at_least` seconds."""
     calls, seconds = 1, 0.0
     while seconds < at_least:
         seconds = _cpu_seconds(calls, function, arguments)

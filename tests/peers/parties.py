@@ -166,8 +166,8 @@ class Gauntlet:
             -count:]
 
     def train(self, job, mode, every, steps):
-        """As peer_server.py: returns seconds of all steps, and of each save's
-        stall."""
+        """Like the command of peer_server.py. Returns the seconds that all
+        steps take, and the seconds of each save's stall."""
         shutil.rmtree(self._checkpoints(), ignore_errors=True)
         saves = (["--ckpt", self._checkpoints(), "--ckpt-mode", mode,
                   "--save-every", every, "--keep-last", 2] if mode else [])
@@ -201,7 +201,7 @@ class Gauntlet:
 
     def recover(self, job, workers, every, policy):
         """Returns the seconds from kill -9 of a worker to the first step after
-        it, and those of a step."""
+        it, and the seconds of each step before it."""
         self.forget()
         process = self._start(
             job, "--steps", 4 * every, "--workers", workers, "--replicas",
@@ -321,8 +321,8 @@ class TorchRun:
 
 
 def recovery_of(events, start, killed):
-    """Returns the time from the kill to the first step of processes started
-    after it."""
+    """Returns the time from the kill to the first step of the processes that
+    started after it, and the times of the steps before it."""
     events = list(events)
     times = _step_times(events)
     starts = [event["t_ns"] for event in events
@@ -335,8 +335,8 @@ def recovery_of(events, start, killed):
 
 
 def kill_after(process, steps_done, steps, pid_of_victim):
-    """Returns the monotonic time of the SIGKILL, in ns. Ends the run if it
-    fails."""
+    """Kills the victim by SIGKILL once that many steps are done. Returns the
+    monotonic time of the kill, in ns. Ends the run if it is too slow."""
     begin = time.monotonic()
     while steps_done() < steps:
         if process.poll() is not None:

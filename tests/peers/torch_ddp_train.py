@@ -31,8 +31,9 @@ def _parse():
 
 
 def _join():
-    """Uses its own store for each round of restarts: with the default one, gloo
-    of a new process finds the addresses of the old ones."""
+    """Joins the process group. Uses a separate store for each round of
+    restarts: in the default store, gloo in a new process would find the
+    addresses of the old processes."""
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     store = torch.distributed.TCPStore(
         os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]),
@@ -47,7 +48,8 @@ def main():
     args = _parse()
     torch.set_num_threads(1)
     rank = int(os.environ["RANK"])
-    # Closed when the process ends; it may be killed at any line.
+    # The file is closed only when the process ends, which may be killed at any
+    # line.
     events = open(f"{args.folder}/rank-{rank}.jsonl", "a", buffering=1)
 
     def tell(kind, **more):
