@@ -222,9 +222,9 @@ def operation_of(point, operations):
 
 
 def span_of(point, operations):
-    """Returns the first and last number of operations after which a crash
-    leaves the same state as one at the point; a torn file may end anywhere in
-    its writes."""
+    """Returns the numbers of the first and of the last operation after which a
+    crash leaves the same state as a crash at the point; None if the operation
+    is not recorded. A torn file may end anywhere in its writes."""
     at = operation_of(point, operations)
     if at is None:
         return None
@@ -244,8 +244,8 @@ def span_of(point, operations):
 
 
 def crashes_of(trial):
-    """Returns the trial once for each crash that leaves its directories: for
-    its own, and for those not tried because they leave the same ones."""
+    """Returns the trial once for its own crash, and once for each crash that
+    was not tried because it leaves the same directories."""
     return [trial, *({**trial, "point": equal["id"], "lost": [], **equal}
                      for equal in trial.get("equal_crashes", []))]
 
@@ -273,8 +273,8 @@ def power_losses(result):
                    if crash["fault"] == "kill")
 
     def kill_recovers(operation):
-        # Equal states are tried once, so the last kill at or before the
-        # operation counts.
+        # Only one of several equal states is tried. So the last kill at or
+        # before the operation counts.
         before = [verdict for at, verdict in kills if at <= operation]
         return before[-1:] == ["recovered"]
 

@@ -37,8 +37,8 @@ def crash_test(program, out, command):
 
 
 def table_of(result):
-    """The deaths of ranks, in the order of the recording. torchrun itself has no
-    rank."""
+    """Returns (rank, crash point, verdict) of each death of a rank, in the
+    order of the recording. torchrun itself has no rank."""
     deaths = [trial for trial in result["trials"] if trial["fault"] == "rank"]
     deaths.sort(key=lambda trial: trial["operation"])
     return tuple((trial["rank"], trial["point"], trial["verdict"])

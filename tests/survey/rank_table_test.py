@@ -21,7 +21,8 @@ def result(*verdicts, complete=True):
 
 class RankTableTest(unittest.TestCase):
     def run_with(self, *results):
-        """Exit code and output, where each repeat has one of the results."""
+        """Returns exit code and output of a run whose repeats have these
+        results, in order."""
         output = io.StringIO()
         with mock.patch.object(rank_table, "crash_test",
                                mock.Mock(side_effect=results)), \

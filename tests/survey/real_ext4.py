@@ -61,7 +61,8 @@ class Trial:
             stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
     def run_to_crash(self, kill_at):
-        """Runs to the end, or until a file that matches the pattern appears."""
+        """Runs the trainer to its end, or kills it once a file that matches the
+        pattern appears."""
         process = self.start()
         while True:
             if kill_at and list((self.place / "out").glob(kill_at)):

@@ -42,8 +42,8 @@ def version_of(package):
 
 
 def fault_of(trial):
-    """Returns the fault that names the trial, the simplest that leaves its
-    state; power losses are distinguished by the file system's rules."""
+    """Returns the fault after which the trial is named: the simplest one that
+    leaves its state. For a power loss, returns the file system's rules."""
     profile = trial["id"].split("-")[0]
     return profile if trial["fault"] == "power" else trial["fault"]
 
