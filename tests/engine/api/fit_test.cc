@@ -191,7 +191,7 @@ TEST(FitTest, OneWorkerContinuesAModelOfTwoWorkers) {
 
 // Worker 1 is interrupted and leaves. On the other worker, Fit returns an
 // error. When both are started again, they resume.
-TEST(FitTest, SurvivorGetsAnErrorAndContinuesAfterTheRejoin) {
+TEST(FitTest, SurvivorGetsAnError_AndResumesAfterTheRejoin) {
   FitFixture fixture;
   std::vector<Status> ends(2);
   std::vector<std::optional<uint64_t>> resumed(2);
