@@ -255,7 +255,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                        SavesText({save.step}), fault->fault->id,
                        fault->fault->summary, WaitText(record, save));
   }
-  return CutSaveText(record, save, end->t_ns,
+  return CutSaveText(record, save, ended_ns,
                      fmt::format("{}, {} after the save began",
                                  EndWithFaultText(outline, *end, span.since_ns),
                                  MillisecondsText(ended_ns - save.begin_ns)));

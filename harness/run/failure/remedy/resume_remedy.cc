@@ -11,6 +11,7 @@
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/last_holder.h"
@@ -214,7 +215,10 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
   const bool is_in_save = restart.ending != nullptr &&
                           restart.ending->in_save && restart.fired != nullptr &&
                           StepOfSaveAt(record, *restart.fired) == save.step;
-  const bool is_slow_anyway = IsSlowAnyway(record, save, until_ns);
+  const FaultOccurrence* const fault =
+      end == nullptr ? nullptr : ImmediateFaultOf(outline, *end, save.begin_ns);
+  const bool is_slow_anyway = IsSlowAnyway(
+      record, save, fault == nullptr ? until_ns : fault->event().t_ns);
   if ((is_in_save || is_slow_anyway) && !moved.empty()) {
     return fmt::format("{}, and {}", removed, moved);
   }

@@ -196,6 +196,29 @@ TEST(OldResumeTest, DelayThatMadeNoDifference_IsNotNamed) {
               HasSubstr("fault slowdisk (slow, 1ms) delayed the save"));
 }
 
+// The launcher reports the end of a process late. What counts is the fault that
+// ended it, 20 ms after the begin of the save.
+TEST(OldResumeTest, SaveThatHadRunForAShortTime_WasNotLate) {
+  Record record = LateSaveRun();
+  record.faults[0].always = false;
+  record.faults[0].latency_ns = 3'000 * kMs;
+  record.faults.push_back(
+      {.id = "k", .kind = "kill", .summary = "kill worker 2 at step.begin"});
+  record.incarnations.push_back({.worker = 2,
+                                 .number = 1,
+                                 .events = {{.kind = K::kFaultFired,
+                                             .t_ns = 1'020 * kMs,
+                                             .step = 13,
+                                             .path = "step.begin",
+                                             .detail = "k"}}});
+  record.launchers[0].events[0].t_ns = 1'700 * kMs;
+  EXPECT_THAT(CauseOf(record),
+              HasSubstr("the save of step 12 was still being written when "
+                        "worker 2 was killed because of fault k (kill worker 2 "
+                        "at step.begin), 20 ms after the save began; the save "
+                        "of step 8 took 620 ms"));
+}
+
 TEST(OldResumeTest, FirstEndIsNamed) {
   Record record = LateSaveRun();
   record.machine = {
