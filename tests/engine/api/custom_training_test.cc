@@ -171,28 +171,44 @@ TEST(CheckpointManagerTest, NamesWorkersThatDisagreeOnUnsavedState) {
   EXPECT_THAT(messages, testing::Each(testing::Not("")));
 }
 
-// A save on a full disk fails, and removes the oldest checkpoint to make room.
+// A save on a full disk removes the oldest checkpoint to make room. Here
+// another process takes this room, so the save fails.
 TEST(CheckpointManagerTest, CheckpointRemovedFromAFullDisk_IsNotListed) {
   FitFixture fixture({.capacity_bytes = 1 << 20});
-  fixture.Run(2, [](World& world, const WorkerSpec& place) {
+  bool is_filling = false;
+  bool is_done = false;
+  fixture.simulation().Start(
+      {.name = "filler",
+       .host = "w0",
+       .body =
+           [&](World& world) {
+             const auto file =
+                 world.storage.Open("/filler", OpenMode::kCreateTruncate)
+                     .value();
+             const std::string block(256, 'x');
+             uint64_t end = 0;
+             while (!is_done) {
+               while (is_filling &&
+                      file->WriteAt(end, std::as_bytes(std::span(block))).ok())
+                 end += block.size();
+               world.clock.SleepUntil(world.clock.Now() +
+                                      std::chrono::microseconds(1));
+             }
+             return 0;
+           },
+       .on_exit = [](const ExitStatus&) {}});
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
     Process process(world, place);
     ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
     ASSERT_TRUE(process.Steps(2).ok());
-    if (place.rank == 0) {
-      const auto filler =
-          world.storage.Open("/filler", OpenMode::kCreateTruncate).value();
-      const std::string block(1024, 'x');
-      for (uint64_t end = 0;
-           filler->WriteAt(end, std::as_bytes(std::span(block))).ok();
-           end += block.size()) {
-      }
-    }
     ASSERT_TRUE(process.Step().ok());
+    is_filling = true;
     EXPECT_EQ(process.manager().Save().status().code(),
               Code::kResourceExhausted);
     EXPECT_THAT(process.manager().checkpoints(),
                 ElementsAre("/ckpt/step-000000002-g1"));
     process.training().Leave();
+    is_done = true;
   });
 }
 

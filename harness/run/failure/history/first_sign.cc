@@ -3,7 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/text/units.h"
 #include "engine/worker_exit_code.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/wait_limit.h"
@@ -145,11 +144,11 @@ class SignFinder {
     const std::optional<WaitLimit> wait =
         LimitOfLoss(record_.setup, emitter, lost);
     if (!wait) return std::string(reason);
-    return lost.reason == RecordReason::kSilent && wait->added_ns == 0
-               ? fmt::format("{}: it sent nothing for {}, {}", reason,
-                             wait->key,
-                             DurationToText(Duration(wait->limit_ns)))
-               : fmt::format("{}: {}", reason, LimitValueText(*wait));
+    return fmt::format("{}: {}{}", reason,
+                       lost.reason == RecordReason::kSilent && !wait->added_ns
+                           ? "it sent nothing in time, "
+                           : "",
+                       LimitValueText(*wait));
   }
 
   const Record& record_;

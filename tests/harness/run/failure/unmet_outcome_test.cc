@@ -335,7 +335,8 @@ TEST_F(UnmetOutcomeTest, FailedExportIsTheCauseWithItsReason) {
           "expect: {outcome: completes}\n")
           .cause,
       AllOf(StartsWith("fault e (errno worker 0 at export.write, error EIO, "
-                       "repeat always) ended attempt 1: worker 0 exited with "
+                       "repeat always in incarnation 1) ended attempt 1: "
+                       "worker 0 exited with "
                        "code 1: training finished, but the export failed: "),
             EndsWith("; the launcher exited with code 1")));
 }
@@ -468,7 +469,8 @@ TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
           .cause,
       "fault c (partition worker 1 at step.begin, step 6, incarnation any, "
       "repeat always) ended attempt 4: worker 1 lost rank 0 (silent: "
-      "it sent nothing for cluster.heartbeat.lost_after, 1s); fault c also "
+      "it sent nothing in time, cluster.heartbeat.lost_after is 1s); fault c "
+      "also "
       "ended attempts 1 to "
       "3; the launcher had neither restarted the job nor given up since then "
       "(attempts 1 to 3 took up to 10.1 s each); the run "
@@ -521,8 +523,8 @@ TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "fault c (pause worker 1 at step.begin, step 6, for 9s) ended attempt "
        "1: "
-       "worker 0 lost rank 1 (silent: it sent nothing for "
-       "cluster.heartbeat.lost_after, 5s); the "
+       "worker 0 lost rank 1 (silent: it sent nothing in time, "
+       "cluster.heartbeat.lost_after is 5s); the "
        "launcher restarted the job; rank 1 was declared lost after 4.980 s, "
        "expected at most 3.000 s (expect.detected_in.max is 3s)"},
       {"faults: [{id: c, at: {worker: 1, save: 1, point: ckpt.shard.write}, "

@@ -509,8 +509,8 @@ TEST(ResolveTest, FaultSummaryNamesWhatDiffersFromTheDefault) {
        "errno worker 1 at ckpt.begin, error EIO"},
       {"at: {worker: 1, point: ckpt.begin}, do: errno, with: {error: ENOSPC, "
        "repeat: always}, until: {step: 9}",
-       "errno worker 1 at ckpt.begin, error ENOSPC, repeat always, until step "
-       "9"},
+       "errno worker 1 at ckpt.begin, error ENOSPC, repeat always in "
+       "incarnation 1, until step 9"},
       {"at: {worker: 1, point: ckpt.begin}, do: errno, with: {consecutive: 3}",
        "errno worker 1 at ckpt.begin, error EIO, consecutive 3"},
       {"at: {worker: 1, step: 6}, do: pause, with: {duration: 9s}",

@@ -81,7 +81,8 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
       {{.outcome = Outcome::kRetryLater},
        {"outcome"},
        "let each save fail (at: {point: ckpt.shard.open, incarnation: any}, "
-       "do: errno, with: {repeat: always}), or lower disk.capacity"},
+       "do: errno, with: {error: ENOSPC, repeat: always}), or lower "
+       "disk.capacity"},
       {{.outcome = Outcome::kStopsOnNan},
        {"outcome"},
        "set job.stop_on_nan to true, and raise job.optimizer.lr until the loss "
@@ -584,7 +585,10 @@ TEST(RemediesTest, FaultAfterAnAsynchronousSave_MovesToTheBeginOfTheNext) {
       {.kind = RecordKind::kFaultFired, .t_ns = 43, .step = 9, .detail = "c"},
       {.kind = RecordKind::kInitialized, .t_ns = 55, .generation = 1},
       {.kind = RecordKind::kResumed, .t_ns = 56, .generation = 2, .step = 4}};
-  record.launchers.back().events[1].t_ns = 44;
+  std::vector<RecordEvent>& events = record.launchers.back().events;
+  for (size_t i = 1; i < events.size(); ++i) {
+    events[i].t_ns = 43 + static_cast<int64_t>(i);
+  }
   EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
             "remove fault s, which delayed the save of step 8, and set at of "
             "fault c to {worker: 1, save: 3, point: ckpt.begin}, so that the "
