@@ -175,40 +175,41 @@ TEST(CheckpointManagerTest, NamesWorkersThatDisagreeOnUnsavedState) {
 // another process takes this room, so the save fails.
 TEST(CheckpointManagerTest, CheckpointRemovedFromAFullDisk_IsNotListed) {
   FitFixture fixture({.capacity_bytes = 1 << 20});
-  bool is_filling = false;
-  bool is_done = false;
-  fixture.simulation().Start(
-      {.name = "filler",
-       .host = "w0",
-       .body =
-           [&](World& world) {
-             const auto file =
-                 world.storage.Open("/filler", OpenMode::kCreateTruncate)
-                     .value();
-             const std::string block(256, 'x');
-             uint64_t end = 0;
-             while (!is_done) {
-               while (is_filling &&
-                      file->WriteAt(end, std::as_bytes(std::span(block))).ok())
-                 end += block.size();
-               world.clock.SleepUntil(world.clock.Now() +
-                                      std::chrono::microseconds(1));
-             }
-             return 0;
-           },
-       .on_exit = [](const ExitStatus&) {}});
+  enum { kTraining, kFilling, kFull, kDone } stage = kTraining;
+  const auto pause = [](World& world) {
+    world.clock.SleepUntil(world.clock.Now() + std::chrono::microseconds(1));
+  };
+  const auto fill = [&](World& world) {
+    const auto file =
+        world.storage.Open("/filler", OpenMode::kCreateTruncate).value();
+    const std::string block(256, 'x');
+    uint64_t end = 0;
+    for (; stage != kDone; pause(world)) {
+      if (stage == kTraining) continue;
+      while (file->WriteAt(end, std::as_bytes(std::span(block))).ok()) {
+        end += block.size();
+      }
+      if (stage == kFilling) stage = kFull;
+    }
+    return 0;
+  };
+  fixture.simulation().Start({.name = "filler",
+                              .host = "w0",
+                              .body = fill,
+                              .on_exit = [](const ExitStatus&) {}});
   fixture.Run(2, [&](World& world, const WorkerSpec& place) {
     Process process(world, place);
     ASSERT_TRUE(process.manager().RestoreOrInitialize().ok());
     ASSERT_TRUE(process.Steps(2).ok());
     ASSERT_TRUE(process.Step().ok());
-    is_filling = true;
+    if (stage == kTraining) stage = kFilling;
+    while (stage == kFilling) pause(world);
     EXPECT_EQ(process.manager().Save().status().code(),
               Code::kResourceExhausted);
     EXPECT_THAT(process.manager().checkpoints(),
                 ElementsAre("/ckpt/step-000000002-g1"));
     process.training().Leave();
-    is_done = true;
+    stage = kDone;
   });
 }
 
