@@ -93,7 +93,8 @@ setup() {  # [MORE_PACKAGES...]
   # sudo drops the environment, so the variable is set after it.
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
   mkdir -p build
-  echo "installing (output in build/packages.log):" $missing >&2
+  echo "installing $(wc -w <<<"$missing") packages, a minute or two (output in" \
+       "build/packages.log):" $missing >&2
   # shellcheck disable=SC2086
   { "${as_root[@]}" apt-get update -q &&
       "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing
@@ -103,26 +104,17 @@ setup() {  # [MORE_PACKAGES...]
   }
 }
 
-# Prints a line each minute until the process ends. Estimates the time left from
-# the last five minutes, as the files that are compiled last are larger.
+# Prints a line each minute until the process ends. Estimates no time: it depends
+# on what else the machine does.
 report_progress() {  # PID FILES
-  local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} window=5
-  local compiled left recent counts=(0)
+  local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} compiled
   while sleep 1 && kill -0 "$1" 2>/dev/null; do
     seconds=$((seconds + 1))
     [ $((seconds % interval)) -eq 0 ] || continue
     compiled=$(find build/release -name '*.o' | wc -l)
-    counts+=("$compiled")
-    [ ${#counts[@]} -le $((window + 1)) ] || counts=("${counts[@]:1}")
-    recent=$((compiled - counts[0]))
-    left=""
-    if [ "$compiled" -ge "$2" ]; then
-      left=", linking"
-    elif [ "$recent" -gt 0 ]; then
-      left=$(((${#counts[@]} - 1) * interval * ($2 - compiled) / recent))
-      left=", about $(((left + 59) / 60)) min left"
-    fi
-    echo "compiled $compiled of $2 after $((seconds / 60)) min$left" >&2
+    if [ "$compiled" -ge "$2" ]; then compiled="$compiled of $2, linking"
+    else compiled="$compiled of $2"; fi
+    echo "compiled $compiled, after $((seconds / 60)) min" >&2
   done
 }
 

@@ -269,6 +269,7 @@ int main(int argc, char** argv) {
   gauntlet::FillStandardStreams();
   gauntlet::KeepOthersFromWriting();
   gauntlet::HoldSignals();
+  gauntlet::IgnoreFileSizeSignal();
   return gauntlet::RunWithAmpleStack([argc, argv] {
     return gauntlet::Main(std::vector<std::string>(argv + 1, argv + argc));
   });

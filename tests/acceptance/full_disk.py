@@ -215,6 +215,11 @@ def limit_on_file_sizes_makes_a_case_inconclusive(run):
            "the run\n" in done.stdout, done.stdout)
     expect("\n  training " not in done.stdout, done.stdout)
     expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
+    report, _ = gauntlet(run, "report", "latest", "--html", "page.html",
+                         before=short_files)
+    expect_equal(f"exit code ({report.stderr})", report.returncode, 2)
+    expect("ulimit -f" in report.stderr, report.stderr)
+    expect_equal("files left", list(run.directory.glob("page.html*")), [])
 
 
 # A scenario whose checkpoints do not fit on the disk. Smaller files do, as

@@ -98,13 +98,15 @@ bool IsIgnored(int signal) {
 
 }  // namespace
 
+void IgnoreFileSizeSignal() { SetHandler(SIGXFSZ, SIG_IGN); }
+
 void InstallSignalHandlers() {
   SetHandler(SIGTERM, CountNotice);
   SetHandler(SIGINT, CountNotice);
   // Keeps an ignored SIGHUP ignored: nohup has set it so.
   if (!IsIgnored(SIGHUP)) SetHandler(SIGHUP, CountNotice);
   SetHandler(SIGPIPE, SIG_IGN);
-  SetHandler(SIGXFSZ, SIG_IGN);
+  IgnoreFileSizeSignal();
   Release({SIGTERM, SIGINT, SIGHUP});
 }
 

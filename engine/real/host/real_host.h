@@ -22,11 +22,15 @@ sigset_t SignalsThatMayBeNotices();
 // that none of them ends the process before.
 void HoldSignals();
 
+// From then on, a write past the limit on file sizes (ulimit -f) returns an
+// error; by default it ends the process (SIGXFSZ).
+void IgnoreFileSizeSignal();
+
 // Called once, before a thread starts. From then on SIGTERM, SIGINT and (unless
 // it is ignored) SIGHUP are preemption notices, and no longer held. If one of
 // them arrived while it was held, it becomes a notice too. A write to a broken
-// pipe or past the file size limit no longer ends the process: the write
-// returns an error.
+// pipe returns an error, and so does a write past the limit on file sizes
+// (IgnoreFileSizeSignal).
 void InstallSignalHandlers();
 
 // Makes the signal a preemption notice too. REQUIRES: `name` is one of

@@ -39,11 +39,16 @@ struct IdleReason {
   std::string next;
 };
 
-// A fault of the plan that never fired, and the time after which it could have
-// fired.
+// A fault of the plan that never fired.
 struct IdleFault {
   const Fault& fault;
-  int64_t since_ns = INT64_MIN;
+  // First occurrence of the fault that it waits for (`after`); null: none.
+  const RecordEvent* after = nullptr;
+
+  // Time after which the fault could have fired.
+  int64_t since_ns() const {
+    return after == nullptr ? INT64_MIN : after->t_ns;
+  }
 
   const FaultSite& site() const { return fault.site; }
 };
@@ -144,7 +149,8 @@ bool IsOfUnreachedAttempt(const Record& record, const FaultSite& site,
 IdleReason MissingWorker(const Record& record, const IdleFault& idle) {
   const FaultSite& site = idle.site();
   if (site.worker < 0 || record.setup.rejoins) return {};
-  std::set<uint64_t> numbers = NumbersSince(record, idle.since_ns, kAnyWorker);
+  std::set<uint64_t> numbers =
+      NumbersSince(record, idle.since_ns(), kAnyWorker);
   std::erase_if(numbers, [&site](uint64_t number) {
     return !Selects(site, static_cast<int>(number));
   });
@@ -301,9 +307,22 @@ std::string OtherPlaceAdvice(const IdleFault& idle, const std::string& show) {
   }
   return fmt::format(
       "change `at` of fault {} to a point, step, save or incarnation that the "
-      "run reaches; {} prints the steps and saves of each worker, gauntlet "
+      "run reaches{}; {} prints the steps and saves of each worker, gauntlet "
       "list points all points",
-      idle.fault.id, show);
+      idle.fault.id,
+      idle.after == nullptr
+          ? ""
+          : fmt::format(" after fault {} has fired", idle.fault.after),
+      show);
+}
+
+// Returns "after fault rot had fired (step 14), "; "" if the fault waits for no
+// other one.
+std::string WaitedForText(const IdleFault& idle) {
+  return idle.after == nullptr
+             ? ""
+             : fmt::format("after fault {} had fired (step {}), ",
+                           idle.fault.after, idle.after->step);
 }
 
 // Explains a fault for which no other reason is known: "…: incarnation 1
@@ -315,7 +334,7 @@ IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
       idle.site().worker == kAllWorkers ? "any worker" : OwnerText(idle.site());
   std::vector<std::string> texts;
   for (const uint64_t number :
-       NumbersSince(record, idle.since_ns, kAnyWorker)) {
+       NumbersSince(record, idle.since_ns(), kAnyWorker)) {
     if (!Selects(idle.site(), static_cast<int>(number))) continue;
     const Progress progress =
         ProgressOf(record, idle.site(), static_cast<int>(number));
@@ -325,10 +344,10 @@ IdleReason UnreachedPlace(const Record& record, const IdleFault& idle,
   }
   return {texts.empty()
               ? ""
-              : fmt::format("no occurrence of {} in {} was that of fault {}: "
+              : fmt::format("{}no occurrence of {} in {} was that of fault {}: "
                             "{}",
-                            PointName(idle.site().point), owner, idle.fault.id,
-                            fmt::join(texts, ", ")),
+                            WaitedForText(idle), PointName(idle.site().point),
+                            owner, idle.fault.id, fmt::join(texts, ", ")),
           OtherPlaceAdvice(idle, show)};
 }
 
@@ -416,11 +435,11 @@ IdleReason NeverFired(const Outline& outline, const Verdict& verdict,
   });
   if (idle == plan.faults.end()) return {};
   const Fault* root = &*idle;
-  int64_t since_ns = INT64_MIN;
+  const RecordEvent* after = nullptr;
   while (!root->after.empty()) {
     if (const FaultOccurrence* const before =
             FirstOccurrence(outline, root->after)) {
-      since_ns = before->event().t_ns;
+      after = &before->event();
       break;
     }
     const Fault* const before = FindPlanned(plan, root->after);
@@ -428,7 +447,7 @@ IdleReason NeverFired(const Outline& outline, const Verdict& verdict,
     root = before;
   }
   IdleReason reason =
-      ReasonFor(outline, verdict, {.fault = *root, .since_ns = since_ns}, show);
+      ReasonFor(outline, verdict, {.fault = *root, .after = after}, show);
   if (root != &*idle && !reason.cause.empty()) {
     reason.cause =
         fmt::format("fault {} comes after fault {}, which never fired: {}",

@@ -10,6 +10,7 @@
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/named_faults.h"
+#include "harness/run/failure/history/added_delays.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/cut_save.h"
@@ -77,35 +78,6 @@ RecordEvent FirstStartAgain(const Outline& outline) {
   return again == nullptr ? RecordEvent{.t_ns = kAfterTheRun} : *again;
 }
 
-// Returns the duration of the last step before `t_ns`, by the first worker
-// whose events show one; 0 if none does.
-int64_t StepDurationBefore(const Record& record, int64_t t_ns) {
-  for (const IncarnationEvents& incarnation : record.incarnations) {
-    const RecordEvent* before = nullptr;
-    int64_t duration_ns = 0;
-    for (const RecordEvent& event : incarnation.events) {
-      if (event.kind != RecordKind::kStep || event.t_ns > t_ns) continue;
-      if (before != nullptr) duration_ns = event.t_ns - before->t_ns;
-      before = &event;
-    }
-    if (duration_ns > 0) return duration_ns;
-  }
-  return 0;
-}
-
-// Returns the first step that begins after the save of `step` is complete;
-// nullopt if that is not known. An asynchronous save is given a quarter more
-// time than the last one took.
-std::optional<uint64_t> FirstStepAfterSave(const Record& record, uint64_t step,
-                                           const RecordEvent& start) {
-  if (!record.setup.async_saves) return step + 1;
-  const std::optional<DoneSave> done = LastSaveBefore(record, start.t_ns);
-  const int64_t step_ns = StepDurationBefore(record, start.t_ns);
-  if (!done || step_ns <= 0) return std::nullopt;
-  const int64_t needed_ns = done->duration_ns / 4 * 5;
-  return step + 1 + static_cast<uint64_t>((needed_ns + step_ns - 1) / step_ns);
-}
-
 // Returns true iff the save of `step`, in which the fault fired, was committed
 // before the fault: it was acknowledged by then, or the workers resumed from
 // it. The latter shows a fault between the commit and the acknowledgement.
@@ -152,13 +124,18 @@ std::string LaterSaveAdvice(const Record& record, const Restart& restart,
 std::string NextSaveAdvice(const Record& record, const Restart& restart,
                            uint64_t step) {
   const RecordFault& fault = *restart.ending;
-  if (step + record.setup.save_interval_steps > LastStepOf(record)) return "";
-  const std::vector<BegunSave> saves = SavesBegunBy(record, restart.start);
-  const auto earlier = std::ranges::count_if(
-      saves, [step](const BegunSave& save) { return save.step <= step; });
+  const uint64_t interval = record.setup.save_interval_steps;
+  if (interval == 0 || step + interval > LastStepOf(record)) return "";
+  uint64_t number = 0;  // of the newest save up to `step` that had begun
+  uint64_t newest = 0;  // its step
+  for (const BegunSave& save : SavesBegunBy(record, restart.start)) {
+    if (save.step > step) break;
+    ++number;
+    newest = save.step;
+  }
   return fmt::format(
       "set at of fault {} to {{worker: {}, save: {}, point: ckpt.begin}}",
-      fault.id, fault.worker, earlier + 1);
+      fault.id, fault.worker, number + (step - newest) / interval + 1);
 }
 
 // Returns the change after which the fault comes after the save of `step`; ""
@@ -173,21 +150,17 @@ std::string AfterSaveAdvice(const Record& record, const Restart& restart,
     moved = LaterSaveAdvice(record, restart, step);
   } else if (!fault.step) {
     moved = fmt::format("move fault {}", fault.id);
+  } else if (record.setup.async_saves) {
+    moved = NextSaveAdvice(record, restart, step);
   } else {
-    const std::optional<uint64_t> first =
-        FirstStepAfterSave(record, step, restart.start);
-    if (!first || *fault.step >= *first) return "";
+    const uint64_t first = step + 1;
+    if (*fault.step >= first || first > LastStepOf(record)) return "";
     // A fault in the step of the next due save fires before that save.
-    const uint64_t last = interval == 0 ? 0 : step + interval;
-    if (interval > 1 && *first > last) {
-      moved = NextSaveAdvice(record, restart, step);
-    } else if (*first <= LastStepOf(record)) {
-      moved = StepAdvice(fault,
-                         {.first = *first,
-                          .last = last == 0 ? 0
-                                            : std::min(std::max(*first, last),
-                                                       LastStepOf(record))});
-    }
+    moved = StepAdvice(
+        fault, {.first = first,
+                .last = interval == 0
+                            ? 0
+                            : std::min(step + interval, LastStepOf(record))});
   }
   if (moved.empty()) return "";
   return fmt::format("{}, so that the save of step {} comes before it", moved,
@@ -220,7 +193,12 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
   const bool is_slow_anyway = IsSlowAnyway(
       record, save, fault == nullptr ? until_ns : fault->event().t_ns);
   if ((is_in_save || is_slow_anyway) && !moved.empty()) {
-    return fmt::format("{}, and {}", removed, moved);
+    // The next asynchronous save waits for a delay that ends.
+    const bool waits = record.setup.async_saves && !is_in_save &&
+                       std::ranges::all_of(delays, [](const auto* delay) {
+                         return DelayOf(*delay) > 0;
+                       });
+    return waits ? moved : fmt::format("{}, and {}", removed, moved);
   }
   // A fault that repeats may have delayed the other saves, too.
   const bool is_remedy =
@@ -341,14 +319,15 @@ std::string OlderResume(const Outline& outline, const Restart& restart,
   const Record& record = outline.record;
   const uint64_t expected = record.expect.resumed_from_step.value_or(0);
   const RecordFault& fault = *restart.ending;
-  const std::optional<uint64_t> after_save =
-      expected == 0 ? 0 : FirstStepAfterSave(record, expected, restart.start);
-  const uint64_t first =
-      std::max(after_save.value_or(0), FirstStepInOrder(outline, restart));
-  const std::string moved =
-      HasOwnStep(fault) && after_save && first <= found
-          ? StepAdvice(fault, {.first = first, .last = found})
-          : fmt::format("move fault {}", fault.id);
+  const uint64_t first = std::max(expected == 0 ? 0 : expected + 1,
+                                  FirstStepInOrder(outline, restart));
+  std::string moved;
+  if (HasOwnStep(fault) && record.setup.async_saves && expected > 0) {
+    moved = NextSaveAdvice(record, restart, expected);
+  } else if (HasOwnStep(fault) && first <= found) {
+    moved = StepAdvice(fault, {.first = first, .last = found});
+  }
+  if (moved.empty()) moved = fmt::format("move fault {}", fault.id);
   const std::string loadable = LoadableStep(outline, restart, expected);
   return fmt::format("{}, so that it comes before the save of step {}{}", moved,
                      found, loadable.empty() ? "" : "; and " + loadable);

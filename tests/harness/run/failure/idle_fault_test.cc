@@ -110,6 +110,19 @@ TEST_F(IdleFaultTest, FaultAfterAnotherOne_HasTheReasonOfTheFirst) {
                          "fired: fault first waits for ckpt.load"));
 }
 
+TEST_F(IdleFaultTest, FaultAfterOneThatFired_NamesItsStep) {
+  const CaseResult result =
+      Run("faults: [{id: s, at: {worker: 1, step: 8}, do: slow, with: "
+          "{latency: 1ms}}, {id: c, after: s, at: {worker: 0, step: 6}, do: "
+          "crash}]\nexpect: {outcome: recovers}\n");
+  EXPECT_EQ(result.cause,
+            "after fault s had fired (step 8), no occurrence of step.begin in "
+            "worker 0 was that of fault c: incarnation 1 reached step 12 and "
+            "began 4 saves");
+  EXPECT_THAT(result.summary.next,
+              HasSubstr("that the run reaches after fault s has fired; "));
+}
+
 // The record does not show the points that a worker reached.
 TEST_F(IdleFaultTest, OtherPlaces_AdviseToListStepsAndPoints) {
   const CaseResult result =
