@@ -7,6 +7,7 @@
 
 #include "harness/record/base_name.h"
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 
 namespace gauntlet {
 namespace {
@@ -116,7 +117,8 @@ class CauseFinder {
   // Faults before the last restart of their worker do not count.
   //   - the cause of a refusal
   //   - the newest fault that ended another process
-  //   - the newest fault of another worker
+  //   - the newest fault of another worker or, if later, the newest fault of
+  //     this worker's links
   //   - the newest fault of this worker
   //   - the newest failed load or exit of another worker
   Place CauseOfLoss(const EventPlace& loss) const {
@@ -129,8 +131,11 @@ class CauseFinder {
       if (other != worker && EndsItsProcess(fault)) fatal = Later(fatal, fault);
     }
     if (fatal) return fatal;
-    if (const Place fault = OfOthers(faults_, worker)) return fault;
-    if (const Place fault = OfWorker(faults_, worker)) return fault;
+    const Place own = OfWorker(faults_, worker);
+    if (const Place fault = OfOthers(faults_, worker)) {
+      return own && IsOfLinks(Event(*own)) ? Later(fault, own) : fault;
+    }
+    if (own) return own;
     return Later(OfOthers(bad_loads_, worker), OfOthers(exits_, worker));
   }
 
@@ -170,6 +175,11 @@ class CauseFinder {
   bool GrantsGrace(const RecordEvent& fired) const {
     const RecordFault* const fault = FindFault(record_, fired.detail);
     return fault != nullptr && fault->grace_ns > 0;
+  }
+  // Returns true iff the fault hinders the connections of its worker.
+  bool IsOfLinks(const RecordEvent& fired) const {
+    const RecordFault* const fault = FindFault(record_, fired.detail);
+    return fault != nullptr && TraitsOf(*fault).hinders == HinderedPart::kLinks;
   }
   static bool CutsPower(const RecordFault& fault) {
     return fault.kind == "power_loss" || fault.then == "power_loss";

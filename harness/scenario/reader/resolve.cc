@@ -290,8 +290,8 @@ bool HasOnlyOneStop(const Case& one) {
 }
 
 // Warns of an expected outcome that the run cannot have: `recovers` if nothing
-// interrupts the run, or an outcome with another exit code than the expected
-// `exit_code`.
+// interrupts the run or no restart is expected, or an outcome with another exit
+// code than the expected `exit_code`.
 void WarnOfOutcome(const YamlNode& document, const Case& one,
                    Diagnostics& diagnostics) {
   const YamlNode* const expect = document.Find("expect");
@@ -304,6 +304,16 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
                         "`recovers` needs an interruption, but the scenario "
                         "has no fault",
                         "add `faults`, or expect: {outcome: completes}");
+  }
+  const bool permits_restart = expected.restarts_exactly != uint64_t{0} &&
+                               expected.restarts_max != uint64_t{0};
+  if (const YamlNode* place = expect->Find("restarts");
+      place != nullptr && expected.outcome == Outcome::kRecovers &&
+      !permits_restart) {
+    diagnostics.Warning(place->place,
+                        "`recovers` needs a restart, but `restarts` excludes "
+                        "it",
+                        "remove restarts, or expect: {outcome: completes}");
   }
   const std::optional<int> code = ExitCodeAfter(expected.outcome);
   if (!expected.exit_code || !code || *expected.exit_code == *code) return;

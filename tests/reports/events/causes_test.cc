@@ -68,6 +68,32 @@ TEST(CausesTest, FaultThatEndedItsProcessExplainsALoss_NotALaterHarmlessOne) {
   EXPECT_EQ(EventAt(record, cause).detail, "crash");
 }
 
+// The partition of worker 2 has ended. Worker 0 is cut off, and loses worker 1.
+TEST(CausesTest, LaterFaultOfItsOwnLinksExplainsALoss) {
+  using K = RecordKind;
+  Record record;
+  record.faults = {{.id = "a", .kind = "partition", .duration_ns = 5},
+                   {.id = "b", .kind = "partition"}};
+  record.incarnations = {
+      {.worker = 0,
+       .number = 1,
+       .events = {{.kind = K::kWorkerStarted, .t_ns = 1},
+                  {.kind = K::kFaultFired, .t_ns = 20, .detail = "b"},
+                  {.kind = K::kWorkerLost, .t_ns = 30, .about = 1}}},
+      {.worker = 2,
+       .number = 1,
+       .events = {{.kind = K::kWorkerStarted, .t_ns = 1},
+                  {.kind = K::kFaultFired, .t_ns = 10, .detail = "a"},
+                  {.kind = K::kStep, .t_ns = 25}}}};
+  const auto cause = [](const Record& run) {
+    const EventPlace loss = Find(run, 0, 1, K::kWorkerLost);
+    return EventAt(run, CausesOf(run).at(loss)).detail;
+  };
+  EXPECT_EQ(cause(record), "b");
+  record.faults[1].kind = "slow";
+  EXPECT_EQ(cause(record), "a");
+}
+
 TEST(CausesTest, SingleWorkerIsRestartedForItsOwnFault) {
   Record record = SampleRecord();
   record.incarnations.erase(record.incarnations.begin(),

@@ -361,6 +361,25 @@ TEST(ResolveTest, WarnsOfAResumeInARunThatCompletes) {
             "");
 }
 
+TEST(ResolveTest, WarnsOfARecoveryWithoutARestart) {
+  const auto warnings = [](const std::string& restarts) {
+    const std::string text =
+        "schema: gauntlet/v2\nname: a\nfaults: [{at: {step: 9}, do: crash}]\n"
+        "expect: {outcome: recovers, restarts: {" +
+        restarts + "}}\n";
+    const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+    EXPECT_EQ(RenderErrors(loaded, "f.yaml", text), "");
+    return RenderWarnings(loaded, "f.yaml", text);
+  };
+  for (const std::string none : {"exactly: 0", "max: 0"}) {
+    EXPECT_THAT(warnings(none),
+                testing::StartsWith(
+                    "f.yaml:4:39: warning: `recovers` needs a restart, but "
+                    "`restarts` excludes it\n"));
+  }
+  EXPECT_EQ(warnings("exactly: 1"), "");
+}
+
 TEST(ResolveTest, WarnsOfAStepAtAPointInTheBackground) {
   EXPECT_EQ(
       WarningsOf("async", "at: {step: 14, point: ckpt.rename}, do: crash"),
