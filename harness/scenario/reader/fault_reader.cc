@@ -347,7 +347,7 @@ void CheckFaultOrder(const std::vector<PlacedFault>& faults,
       diagnostics.Error(
           AfterPlace(placed),
           fmt::format("no fault has the id '{}'", fault.after.substr(0, 80)),
-          others.empty() ? "there is no other fault"
+          others.empty() ? "remove `after`, as there is no other fault"
                          : SuggestName(fault.after, others));
       continue;
     }

@@ -146,12 +146,14 @@ std::string AfterSaveAdvice(const Record& record, const Restart& restart,
   const RecordFault& fault = *restart.ending;
   const uint64_t interval = record.setup.save_interval_steps;
   std::string moved;
+  std::string_view reason;
   if (fault.in_save) {
     moved = LaterSaveAdvice(record, restart, step);
   } else if (!fault.step) {
     moved = fmt::format("move fault {}", fault.id);
   } else if (record.setup.async_saves) {
     moved = NextSaveAdvice(record, restart, step);
+    reason = ", as each save waits for the one before";
   } else {
     const uint64_t first = step + 1;
     if (*fault.step >= first || first > LastStepOf(record)) return "";
@@ -163,8 +165,8 @@ std::string AfterSaveAdvice(const Record& record, const Restart& restart,
                             : std::min(step + interval, LastStepOf(record))});
   }
   if (moved.empty()) return "";
-  return fmt::format("{}, so that the save of step {} comes before it", moved,
-                     step);
+  return fmt::format("{}, so that the save of step {} comes before it{}", moved,
+                     step, reason);
 }
 
 // Returns the change after which a save that was pending at the restart is

@@ -141,7 +141,9 @@ TEST(BadFilesTest, FaultAfterAnUnknownFault_DoesNotSuggestItself) {
                     "{id: c, at: {step: 1}, after: zz, do: crash}]\nexpect: "
                     "{outcome: recovers}\n");
   };
-  EXPECT_THAT(errors(""), testing::HasSubstr("^ there is no other fault\n"));
+  EXPECT_THAT(
+      errors(""),
+      testing::HasSubstr("^ remove `after`, as there is no other fault\n"));
   EXPECT_THAT(errors("{id: other, at: {step: 1}, do: crash}, "),
               testing::HasSubstr("^ one of other\n"));
 }
