@@ -366,8 +366,8 @@ Status CrashStateList::Consider(const CrashState& state,
 }
 
 // Adds the state to `equal`, the states whose directories have the same image.
-// Of each kind and profile, keeps only the states with the fewest and the most
-// operations.
+// Keeps only two states of each kind and profile: those with the fewest and the
+// most operations.
 void CrashStateList::Keep(const CrashState& state,
                           std::vector<CrashState>& equal) {
   const auto key = [](const CrashState& one) {

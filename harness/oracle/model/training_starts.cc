@@ -111,10 +111,10 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
 }
 
 // Returns the step of the newest save that generation `number` counts as made,
-// if the outcome of the newest save of the generation before it is unknown.
-// That save counts iff it is the parent of the claim of generation `number`. If
-// it does not count, the result is `settled_to`, and the workers save again
-// immediately.
+// if the outcome of the newest save of the generation before it is unknown. The
+// save with the unknown outcome counts iff it is the parent of the claim of
+// generation `number`. If it does not count, the result is `settled_to`, and
+// the workers save again immediately.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;
