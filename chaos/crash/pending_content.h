@@ -55,8 +55,8 @@ struct PendingContent {
   std::shared_ptr<const FileContent> Compose(const FileOutcome& outcome) const;
   int64_t TimeOf(const FileOutcome& outcome) const;
 
-  // Returns Lost, and then other outcomes except Kept, likely ones first: at
-  // most `bound` in all, but always Lost.
+  // Returns Lost, and then other outcomes except Kept, the likeliest first.
+  // Returns at most `bound` outcomes, but includes Lost even if `bound` is 0.
   std::vector<FileOutcome> Outcomes(uint64_t file, size_t bound) const;
   // Returns the number of outcomes including Kept; an upper bound, as several
   // may be equal.

@@ -72,7 +72,8 @@ class CheckpointStore {
 
   // Called by any rank. Reads and verifies every byte. Exception: after a claim
   // with StateInMemory::kNone, the first load of the parent in this process
-  // reads nothing. It returns the bytes that the claim read into its `places`.
+  // reads nothing and ignores its `places`. It returns the bytes that
+  // ClaimGeneration read into the `places` that it had got.
   // kDataLoss: the checkpoint is damaged; the message names the file and the
   // difference. kNotFound: the checkpoint was removed meanwhile.
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref,

@@ -30,7 +30,7 @@ struct SuiteOptions {
   std::function<std::string(const SuiteItem&)> replay;
   // Called when an item begins, on the thread that runs it.
   std::function<void(const SuiteItem&)> begins = [](const SuiteItem&) {};
-  // Called on the same thread when the reference run of an item begins, and
+  // Called on the thread that runs the item: when its reference run begins, and
   // again when its own run begins.
   std::function<void(const SuiteItem&, CasePhase)> phase = [](const SuiteItem&,
                                                               CasePhase) {};

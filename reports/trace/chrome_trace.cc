@@ -185,9 +185,9 @@ class TraceWriter {
     return std::move(out_);
   }
 
-  // Returns true iff the trace exceeds the limit and another thinning leaves
-  // out more. Write then stops early. Otherwise Write completes the trace, even
-  // beyond the limit.
+  // Returns true iff the trace exceeds the limit and a stricter thinning is
+  // left to try. Write then stops early. Otherwise Write completes the trace,
+  // even beyond the limit.
   bool IsTooLarge() const {
     return thinning_.keeps_routine && bytes_ > max_bytes_;
   }

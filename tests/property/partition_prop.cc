@@ -13,7 +13,7 @@
 namespace gauntlet {
 namespace {
 
-// Value of a property: a list of numbers.
+// Generated input of the properties below: a list of numbers.
 using Numbers = std::vector<uint64_t>;
 
 std::string ToText(const Numbers& numbers) {

@@ -21,8 +21,8 @@ struct StateFileEdit {
   bool may_be_truncated = false;
 };
 
-// At most one of `edit`, `refusal` and `damage` is set; an edit with
-// `may_be_truncated` also has `damage`.
+// At most one of `edit`, `refusal` and `damage` is set, with one exception: if
+// `edit->may_be_truncated`, `damage` is set as well.
 struct StateFile {
   std::vector<std::string> all;  // untrusted if `damage` is set
   std::optional<StateFileEdit> edit;

@@ -33,8 +33,8 @@ TEST(DirectoriesTest, PathIsShortTextInUtf8) {
   EXPECT_TRUE(CheckPath(longest).ok());
 }
 
-// Two texts with one JSON form would be two names for one directory.
-TEST(Utf8Test, TakesTheShortestFormsOfCharactersAlone) {
+// JSON would replace other bytes, so two names of directories could become one.
+TEST(Utf8Test, AcceptsOnlyTheShortestFormOfEachCharacter) {
   for (const char* text :
        {"", "ü", "€", "😀", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"}) {
     EXPECT_TRUE(IsUtf8(text)) << text;

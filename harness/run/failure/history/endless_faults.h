@@ -9,11 +9,11 @@
 
 namespace gauntlet {
 
-// Returns the fault of EndlessFault. If there is none, returns faults that
-// ended the attempts together, in the order of the plan. Each of them repeats
-// without an end, ends processes or fails operations, and ended two or more
-// attempts. Returns none if, after the first attempt that one of them ended, an
-// attempt ended without any of them.
+// Returns the fault that EndlessFault returns, if there is one. Otherwise
+// returns a group of faults, in the order of the plan. Each of them repeats
+// without limit, kills processes or makes operations fail, and ended at least
+// two attempts. From the first attempt that the group ended, each attempt must
+// have been ended by one of them; otherwise returns none.
 std::vector<const RecordFault*> EndlessFaults(
     const Record& record, const std::vector<Interruption>& all);
 

@@ -71,8 +71,9 @@ std::optional<int64_t> TimeOfGivingUp(const Record& record,
   const int64_t attempt_ns = LongestOf(attempts);
   const RestartedAttempt& last = attempts.back();
   int64_t pause_ns = last.pause_ns;
-  // RestartBudget::Spend doubles the pause, up to the longest one, only after
-  // an attempt that reached no new step and was not longer than the next pause.
+  // RestartBudget::Spend doubles the pause, up to a maximum, after an attempt
+  // that reached no new step and took no longer than the pause that follows it.
+  // Other attempts reset it. So if the last pause grew, it still doubles.
   const bool doubles = pause_ns > attempts[attempts.size() - 2].pause_ns;
   int64_t end_ns = last.restart_ns - begin_ns + pause_ns + attempt_ns;
   for (auto i = static_cast<int>(attempts.size());

@@ -206,9 +206,9 @@ TEST(DeviceTest,
   ExpectRecoveryFrom(FailingDevice<15>());
 }
 
-// The device fails at one status check of a run. Tries every third check of a
-// whole run, with a digest after each step, so that some checks are those of a
-// save, of an event or of the end.
+// In each run, the device fails at one of its status checks. The test makes a
+// run for every third check. Each run has a digest after each step. So the
+// check that fails is that of a step, of a digest, of a save or of the end.
 TEST(DeviceTest,
      WorkerReportsADeviceFailureAnywhere_AndTheNextIncarnationContinues) {
   static int looks_left = 0;
