@@ -2,7 +2,6 @@
 #include "harness/trainer/chosen_crashes.h"
 
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "harness/scenario/scenario.h"
 #include "harness/trainer/finding_scenario.h"
 #include "harness/trainer/trainer_case.h"
+#include "tests/engine/real/scratch_directory.h"
 
 namespace gauntlet {
 namespace {
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 // renames it to a-1 or a-2, as rank 0 and then as rank 1.
 class ChosenCrashesTest : public testing::Test {
  protected:
-  ChosenCrashesTest() : recording_(MakeRecording()) {}
+  ChosenCrashesTest() : recording_(MakeRecording(folder_.path())) {}
 
   Result<std::vector<ChosenCrash>> Choose(const CrashTestPlan& plan) {
     const auto versions = CheckpointVersions::Of(recording_.log, {});
@@ -52,10 +52,7 @@ class ChosenCrashesTest : public testing::Test {
   const Recording& recording() const { return recording_; }
 
  private:
-  static Recording MakeRecording() {
-    const std::string folder = testing::TempDir() + "chosen_crashes_log";
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
+  static Recording MakeRecording(const std::string& folder) {
     auto log = OperationLog::Create(folder, {"/out"}, {});
     EXPECT_TRUE(log.ok());
     Recording recording{.run = {}, .end = {}, .log = std::move(*log)};
@@ -92,6 +89,7 @@ class ChosenCrashesTest : public testing::Test {
          .to = {.path = "a-" + std::to_string(rank + 1)}});
   }
 
+  const ScratchDirectory folder_;
   Recording recording_;
 };
 
