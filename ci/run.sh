@@ -107,14 +107,14 @@ setup() {  # [MORE_PACKAGES...]
 # Prints a line each minute until the process ends. Estimates no time: it depends
 # on what else the machine does.
 report_progress() {  # PID FILES
-  local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} compiled
+  local seconds=0 interval=${GAUNTLET_PROGRESS_SECONDS:-60} compiled linking
   while sleep 1 && kill -0 "$1" 2>/dev/null; do
     seconds=$((seconds + 1))
     [ $((seconds % interval)) -eq 0 ] || continue
     compiled=$(find build/release -name '*.o' | wc -l)
-    if [ "$compiled" -ge "$2" ]; then compiled="$compiled of $2, linking"
-    else compiled="$compiled of $2"; fi
-    echo "compiled $compiled, after $((seconds / 60)) min" >&2
+    linking=""
+    [ "$compiled" -lt "$2" ] || linking=", linking"
+    echo "compiled $compiled of $2$linking, after $((seconds / 60)) min" >&2
   done
 }
 

@@ -260,19 +260,18 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   // Exception: a failed simulation, whose events are in memory.
   const bool seen = verdict.kind == VerdictKind::kFail &&
                     place.world == WorldKind::kSimulated;
-  if (!kept.ok() && !seen) {
+  if (!kept.ok() && seen) {
+    std::string& next = outcome.result.summary.next;
+    next += fmt::format(
+        "{}the case is not stored, so judge and show cannot read it: {}",
+        next.empty() ? "" : "; ", kept.message());
+  } else if (!kept.ok()) {
     // Keeps an earlier error, which is closer to the cause.
     if (record.harness_error.empty()) record.harness_error = kept.message();
     outcome.result = ResultBeforeRun(one, place);
     outcome.result.planted_bugs = record.setup.planted_bugs;
     verdict = Judge(record);
     ExplainIdleFault(record, outcome.result);
-  }
-  if (!kept.ok() && seen) {
-    std::string& next = outcome.result.summary.next;
-    next += fmt::format(
-        "{}the case is not stored, so judge and show cannot read it: {}",
-        next.empty() ? "" : "; ", kept.message());
   }
   outcome.disk_full =
       run.disk_full() || kept.code() == Code::kResourceExhausted;

@@ -82,19 +82,13 @@ class Selector {
   }
 
   Selection Select(const std::vector<Case>& cases) const {
-    std::vector<WorldKind> worlds;
-    if (command_.world != WorldChoice::kReal) {
-      worlds.push_back(WorldKind::kSimulated);
-    }
-    if (command_.world != WorldChoice::kSimulated) {
-      worlds.push_back(WorldKind::kReal);
-    }
     std::vector<SuiteItem> items;
+    size_t in_all = 0;
     for (const Case& one : cases) {
+      const std::vector<WorldKind> worlds = WorldsOf(one);
+      in_all += worlds.size();
       if (!Wanted(one)) continue;
-      for (const WorldKind world : worlds) {
-        if (RunsIn(one, world)) Add(one, world, items);
-      }
+      for (const WorldKind world : worlds) Add(one, world, items);
     }
     // Applies --last-failed after dividing into shards, because the earlier run
     // had the cases of this shard only.
@@ -110,11 +104,6 @@ class Selector {
     } else if (items.empty()) {
       hint = HintForNoFailure(all);
     }
-    size_t in_all = 0;
-    for (const Case& one : cases) {
-      in_all += static_cast<size_t>(std::ranges::count_if(
-          worlds, [&](WorldKind world) { return RunsIn(one, world); }));
-    }
     return {.items = std::move(items),
             .of = in_all * static_cast<size_t>(command_.repeat),
             .note = last_.note,
@@ -122,12 +111,16 @@ class Selector {
   }
 
  private:
-  // Returns true iff the case runs in the world, if that world is requested. A
-  // case with a trainer runs in the real world only, unless only the simulated
-  // one is requested.
-  bool RunsIn(const Case& one, WorldKind world) const {
-    return !one.trainer || world == WorldKind::kReal ||
-           command_.world == WorldChoice::kSimulated;
+  // Returns the requested worlds in which the case runs. A case with a trainer
+  // runs in the real world only, unless only the simulated one is requested.
+  std::vector<WorldKind> WorldsOf(const Case& one) const {
+    if (command_.world == WorldChoice::kSimulated) {
+      return {WorldKind::kSimulated};
+    }
+    if (command_.world == WorldChoice::kReal || one.trainer) {
+      return {WorldKind::kReal};
+    }
+    return {WorldKind::kSimulated, WorldKind::kReal};
   }
 
   bool HasWantedName(const Case& one) const {

@@ -137,8 +137,8 @@ class SignFinder {
              .text = fmt::format("{} ({})", who, ReasonText(emitter, event))};
   }
 
-  // Returns "deadline: cluster.step_timeout is 7s", "silent: it sent nothing
-  // for cluster.heartbeat.lost_after, 5s", or "closed".
+  // Returns "deadline: cluster.step_timeout is 7s", "silent: it sent nothing in
+  // time, cluster.heartbeat.lost_after is 5s", or "closed".
   std::string ReasonText(int emitter, const RecordEvent& lost) const {
     const std::string_view reason = RecordReasonName(lost.reason);
     const std::optional<WaitLimit> wait =

@@ -298,8 +298,7 @@ std::string RemedyForOutcome(const UnmetRun& run) {
     case Outcome::kRetryLater:
       return "let each save fail (at: {point: ckpt.shard.open, incarnation: "
              "any}, do: errno, with: {error: ENOSPC, repeat: always}), or "
-             "lower "
-             "disk.capacity";
+             "lower disk.capacity";
     case Outcome::kStopsOnNan:
       return HasLossThatIsNotFinite(record)
                  ? "set job.stop_on_nan to true"

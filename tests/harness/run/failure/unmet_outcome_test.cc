@@ -470,9 +470,8 @@ TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
       "fault c (partition worker 1 at step.begin, step 6, incarnation any, "
       "repeat always) ended attempt 4: worker 1 lost rank 0 (silent: "
       "it sent nothing in time, cluster.heartbeat.lost_after is 1s); fault c "
-      "also "
-      "ended attempts 1 to "
-      "3; the launcher had neither restarted the job nor given up since then "
+      "also ended attempts 1 to 3; the launcher had neither restarted the job "
+      "nor given up since then "
       "(attempts 1 to 3 took up to 10.1 s each); the run "
       "did not end within 40s (timeout.total) (in simulated time)");
 }
