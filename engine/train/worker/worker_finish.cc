@@ -100,7 +100,8 @@ Status Export(WorkerParts& parts, const Digest& digest,
   return OkStatus();
 }
 
-// Warns that the last state exists only as the exported model.
+// Warns, after an error of the last save, that the last state exists only as
+// the exported model.
 void WarnOfUnsavedState(WorkerParts& parts, const Status& unsaved) {
   if (unsaved.ok()) return;
   parts.reporter.Progress(
@@ -224,8 +225,8 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
   if (parts.is_chief() && !final_state_is_lost) {
     if (finished) {
       RETURN_IF_ERROR(Export(parts, digest, not_finite, loop.unsaved));
+      WarnOfUnsavedState(parts, loop.unsaved);
     }
-    WarnOfUnsavedState(parts, loop.unsaved);
     parts.reporter.Result(result);
     if (finished) RETURN_IF_ERROR(DeleteBackup(parts, not_finite));
   }

@@ -3,6 +3,7 @@
 #include "engine/train/state/finiteness.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 
@@ -256,6 +257,26 @@ TEST(FinitenessTest, ExportsANonFiniteModelWithAWarning) {
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
   EXPECT_THAT(LinesWith(outcome, "exported the model to /model"),
               ElementsAre(HasSubstr("not finite")));
+}
+
+// The save of the last step fails before it finds that the state is not finite.
+TEST(FinitenessTest, StoppedRunDoesNotClaimAnExport_WhenItsLastSaveFails) {
+  TrainingFixture fixture;
+  TrainOptions options = Stopping(OverflowingSlots());
+  options.checkpoint.trigger = {.unit = SaveUnit::kNone};
+  options.horizon.max_steps = kFirstInfiniteSlot;
+  options.export_directory = "/model";
+  const FaultPlan no_room = {
+      .faults = {{.id = "full",
+                  .site = {.worker = 0, .point = Point::kSaveBegin},
+                  .kind = FaultKind::kErrno,
+                  .with = {.times = FaultTimes::kAlways, .error = ENOSPC}}}};
+  const AttemptResult outcome = fixture.Run(2, options, no_room);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kNotFinite))
+      << outcome.reasons[0];
+  EXPECT_THAT(outcome.Of(EventKind::kSaveFailed), Not(IsEmpty()));
+  EXPECT_THAT(LinesWith(outcome, "export"), IsEmpty());
+  EXPECT_FALSE(fixture.disk().List("/model").ok());
 }
 
 TEST(FinitenessTest, BeforeTheFirstStepNothingIsMeasured) {
