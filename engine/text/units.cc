@@ -31,7 +31,7 @@ constexpr std::array kSizeUnits = {
 };
 
 // Parses "12.5" directly followed by a unit, into a whole number of the
-// smallest unit.
+// smallest unit. A zero needs no unit.
 std::optional<uint64_t> ParseWithUnit(std::string_view text,
                                       std::span<const Unit> units,
                                       uint64_t limit) {

@@ -1,7 +1,8 @@
 // Not instrumented by ThreadSanitizer (see CMakeLists.txt). The templates of
 // gRPC's headers that are compiled here are synchronized by locks inside gRPC's
-// library, and ThreadSanitizer cannot see these locks. So all logic of streams
-// is in grpc_link.cc, and only the calls of gRPC are here.
+// library, and ThreadSanitizer cannot see these locks. So the logic that both
+// ends of a stream share is in grpc_link.cc. Only the calls of gRPC, and the
+// server's checks of new streams and of their first frames, are here.
 #include "engine/real/network/grpc_streams.h"
 
 #include <chrono>

@@ -58,7 +58,7 @@ int64_t Processes::SoonNs() const {
 }
 
 // Adds duties to detect that `silent` sends no heartbeats. The chief exchanges
-// heartbeats with each other rank, also during a save.
+// heartbeats with every other rank, also during a save.
 void Processes::OweSilence(const Process& silent, int64_t t_ns,
                            int64_t until_ns) {
   if (SoonNs() <= 0) return;

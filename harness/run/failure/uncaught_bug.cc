@@ -45,9 +45,10 @@ std::vector<PlantedBugInfo> BugsOf(const Record& record) {
   return bugs;
 }
 
-// Returns the advice to expect the checks that catch the bugs; "" if the
-// scenario names them all. Each named check must find a violation, so those
-// that catch none of the bugs are left out.
+// Returns the advice to name the checks that catch the bugs: "set invariants:
+// [store] under expect (…)"; "" if the scenario names them all. A mutation test
+// fails if a named check finds no violation. So the advised list leaves out the
+// checks of the scenario that catch none of the bugs.
 std::string AdviceOnChecks(const Record& record,
                            const std::vector<PlantedBugInfo>& bugs,
                            const std::string& place) {

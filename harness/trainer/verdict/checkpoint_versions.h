@@ -53,10 +53,11 @@ class CheckpointVersions {
   std::optional<CheckpointVersion> VersionOf(
       const std::vector<FileRead>& reads, const FileContents& contents) const;
 
-  // Returns the complete checkpoint files that the run wrote again. A file is
-  // finished once the program has begun the next one of its series, or has
-  // ended. Only files of a series count. A series, such as ckpt-1, ckpt-2, has
-  // one file for each version.
+  // Returns those of the files that a run wrote (`made`) that were complete
+  // checkpoints when it started. `contents`: the contents of the files at its
+  // start. Only files of a series count. A series, such as ckpt-1, ckpt-2, has
+  // one file for each version; a file is complete once the recorded program has
+  // begun the next one of the series, or has ended.
   std::vector<RemadeFile> MadeAgain(const std::vector<FileRead>& made,
                                     const FileContents& contents) const;
 

@@ -68,8 +68,10 @@ struct MutationOptions {
   std::function<void(std::string_view)> progress;
 };
 
-// Runs the cases with each harmless fault in the simulated world, and mutates
-// the records that pass. Returns an error if a case cannot be run.
+// Runs each case in the simulated world with each harmless fault that has a
+// place in it, and mutates the records that pass. Skips cases with planted bugs
+// and cases that the simulated world cannot run. Returns an error if any other
+// case cannot be run.
 Result<MutationTable> MeasureJudge(const std::vector<Case>& cases,
                                    References& references,
                                    const MutationOptions& options);
