@@ -1,5 +1,6 @@
 #include "harness/bench/step_watch.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -22,16 +23,22 @@ uint64_t StepOf(std::string_view line) {
 
 }  // namespace
 
+// A process of worker 0 need not have the number after that of its last one:
+// the launcher counts the restarts of all workers.
 void StepWatch::FollowNewestIncarnation() {
-  const auto file_of = [this](int incarnation) {
-    return events_ / IncarnationFileName(0, incarnation, ".jsonl");
-  };
-  std::error_code error;
+  constexpr std::string_view kEnding = ".jsonl";
   int newest = incarnation_;
-  while (std::filesystem::exists(file_of(newest + 1), error)) ++newest;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(events_, error)) {
+    const auto found =
+        ParseIncarnationFileName(entry.path().filename().native(), kEnding);
+    if (found && found->first == 0) newest = std::max(newest, found->second);
+  }
   if (newest == incarnation_) return;
   incarnation_ = newest;
-  file_ = std::ifstream(file_of(newest), std::ios::binary);
+  file_ = std::ifstream(events_ / IncarnationFileName(0, newest, kEnding),
+                        std::ios::binary);
   rest_.clear();
   step_ = 0;
 }

@@ -60,5 +60,15 @@ TEST_F(StepWatchTest, TakesChiefOfNewestIncarnation) {
   EXPECT_EQ(watch_.Look(), 31u);
 }
 
+// Worker 1 was restarted as incarnation 2.
+TEST_F(StepWatchTest, FindsIncarnationAfterThatOfAnotherWorker) {
+  Append("worker-0-incarnation-1.jsonl", Step(40));
+  EXPECT_EQ(watch_.Look(), 40u);
+  Append("worker-1-incarnation-2.jsonl", Step(42));
+  EXPECT_EQ(watch_.Look(), 40u);
+  Append("worker-0-incarnation-3.jsonl", Step(43));
+  EXPECT_EQ(watch_.Look(), 43u);
+}
+
 }  // namespace
 }  // namespace gauntlet
