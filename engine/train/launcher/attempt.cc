@@ -14,8 +14,9 @@
 namespace gauntlet {
 namespace {
 
-// After this many consecutive rejoins without a new step, all workers restart:
-// the fault may be in the workers that kept running.
+// After this many consecutive restarts, each without a new step since the one
+// before, the next loss restarts all workers: the fault may be in the workers
+// that kept running.
 constexpr int kMaxRejoinsWithoutProgress = 2;
 
 // If this much time passes between two checks of the workers, the launcher

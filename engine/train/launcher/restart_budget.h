@@ -38,7 +38,8 @@ class RestartBudget {
     return options_.restart == RestartPolicy::kNone ||
            spent_ >= options_.max_restarts;
   }
-  // Consecutive restarts without a new step.
+  // Consecutive restarts, each without a new step since the one before; 0 once
+  // a new step is reached.
   int restarts_without_progress() const {
     return furthest_step_ > furthest_step_before_ ? 0
                                                   : restarts_without_progress_;

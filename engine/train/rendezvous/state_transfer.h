@@ -19,10 +19,10 @@ struct StateTransfer {
 
 // Called by every rank: the holder sends, the others forward, and those without
 // the state restore it. On success the resident state is the decided one. (Its
-// digest was compared.) kDataLoss: the received bytes are another state, and
-// the resident state is unusable. Other errors, usually of the ring, leave the
-// resident state unchanged. REQUIRES: the host has the newest values; the
-// holder's state is the decided one.
+// digest was compared.) kDataLoss: the received bytes are another state, or a
+// frame is malformed; the resident state must not be used. Other errors,
+// usually of the ring, leave the resident state unchanged. REQUIRES: the host
+// has the newest values; the holder's state is the decided one.
 Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
                      ResidentState& resident);
 

@@ -60,8 +60,8 @@ uint64_t Triage::Add(const ExploreCase& one, const CaseReport& report,
       }
       found(finding);
     }
-    // The case did not fail again, so its other violations are not
-    // investigated.
+    // The second run did not show this violation, so the remaining ones are
+    // not investigated.
     if (finding.what.name == kNotAgain) return 1;
   }
   return 0;
@@ -75,8 +75,8 @@ size_t Triage::FindingOf(const ExploreCase& one, const Violation& violation) {
   } else {
     const ExploreCase plainest = InThePlainestSetup(one, violation);
     const PlanRun run = RunnerOf(plainest).Try(plainest.plan);
-    // The case does not fail again. The finding is not added to known_, so it
-    // explains no later case.
+    // The second run does not show the violation. The finding is not added to
+    // known_, so it explains no later case.
     if (!Breaks(run, violation)) return AddFinding(NotAgain(one, run));
     shrunken = ShrinkViolation(plainest, violation, run);
   }

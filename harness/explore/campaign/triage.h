@@ -40,9 +40,9 @@ class Triage {
   Triage(const std::vector<Case>& setups, References& references,
          const TriageOptions& options);
 
-  // Investigates each violation of the case. Calls `found` for each new
-  // finding. Returns the number of violations that a second run did not show
-  // again.
+  // Investigates the violations of the case in order, up to the first that a
+  // second run does not show again. Calls `found` for each new finding. Returns
+  // the number of violations not shown again (0 or 1).
   uint64_t Add(const ExploreCase& one, const CaseReport& report,
                const std::function<void(const CampaignFinding&)>& found);
 

@@ -24,12 +24,13 @@ std::vector<std::string> LastLines(std::string_view output, size_t most);
 // (Python, C++, Rust), rather than in a message.
 bool EndsInException(std::string_view output);
 
-// Finds the number of a step in the output: the digits that the group matches,
-// in the first line that matches the expression.
+// Finds the number of a step in the output: the integer that the group matches,
+// in the first line in which it matches one. Searches only the first 4 KiB of a
+// line.
 class StepPattern {
  public:
-  // `expression` is an ECMAScript regular expression with one group of digits.
-  // kInvalidArgument: anything else.
+  // kInvalidArgument: `expression` is no ECMAScript regular expression with
+  // exactly one group.
   static Result<StepPattern> Parse(const std::string& expression);
   std::optional<int64_t> Find(std::string_view output) const;
   const std::string& text() const;

@@ -114,8 +114,8 @@ CheckpointStore OpenStore(World& world, int keep = 5,
                           const std::string& directory = std::string(kStore));
 
 // Makes a complete save of two shards, and retires old checkpoints.
-// `not_finite_since`: the first step whose state was not finite; nullopt: all
-// were.
+// `not_finite_since`: the first step whose state was not finite; nullopt: the
+// state is finite.
 Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
                            uint64_t step,
                            std::optional<uint64_t> not_finite_since = {});

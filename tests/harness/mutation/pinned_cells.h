@@ -1,5 +1,6 @@
-// Pinned counts of the record mutation test: {caught, tried} of each group of
-// mutations, by harmless fault, over the scenarios below.
+// Pinned counts of the record mutation test over the scenarios below: {caught,
+// tried}, with a row for each group of mutations and a column for each harmless
+// fault (harmless_fault.h) that the records have.
 //
 // The test fails if a cell gets worse. `record_mutations --pinned` prints the
 // current rows.
