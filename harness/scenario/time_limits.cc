@@ -32,6 +32,20 @@ bool IsOfAStep(Point point) {
          part == RunPart::kHeartbeat;
 }
 
+// Returns the time that the engine needs to detect a fault during steps. In a
+// job that rejoins, a network fault may last until the rejoin and hinder it.
+int64_t SilenceOfStepFault(const Case& one, const RunSetup& setup,
+                           const Fault& fault) {
+  const bool reaches_rejoin = one.cluster.policy == RestartPolicy::kRejoin &&
+                              IsNetworkFault(fault.kind);
+  if (!reaches_rejoin) return setup.detection_bound_ns;
+  const int64_t joining_ns = setup.detection_bound_joining_ns;
+  return fault.with.duration == Duration::zero()
+             ? joining_ns
+             : std::min(joining_ns,
+                        setup.detection_bound_ns + fault.with.duration.count());
+}
+
 // Returns the longest time for which the engine may emit no event: the time
 // that it needs to detect a hanging step (on a busy machine, a step may take
 // that long) or, if longer, to detect a hang that a planned fault causes.
@@ -42,7 +56,7 @@ Duration LongestSilence(const Case& one) {
   for (const Fault& fault : one.plan.faults) {
     if (!CanHang(fault.kind)) continue;
     int64_t silence = IsOfAStep(fault.site.point)
-                          ? setup.detection_bound_ns
+                          ? SilenceOfStepFault(one, setup, fault)
                           : setup.detection_bound_joining_ns;
     if (TakesLatency(fault.kind)) {
       silence = std::min(silence, fault.with.latency.count());

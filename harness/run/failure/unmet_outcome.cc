@@ -400,9 +400,9 @@ std::string ExplainHang(const Outline& outline) {
   const int64_t from_ns = all.empty() ? INT64_MIN : all.back().reaction_ns;
   std::vector<std::string> texts;
   const std::optional<StepPace> pace = PaceOfTimedOutRun(outline);
-  if (record.ending == RunEnding::kTimedOut && !all.empty()) {
-    AddAttempts(outline, all, texts);
-  }
+  const bool needs_attempts =
+      record.ending == RunEnding::kTimedOut || EndedInRejoin(record, all);
+  if (needs_attempts && !all.empty()) AddAttempts(outline, all, texts);
   // Signs that come after the end of the last attempt belong to it.
   const bool is_unanswered =
       !texts.empty() && all.back().reaction == Reaction::kNone;

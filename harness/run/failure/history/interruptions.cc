@@ -431,6 +431,19 @@ bool LacksProgress(const Record& record, const std::vector<Interruption>& all) {
                                StepReachedBy(record, all.back().end_ns);
 }
 
+bool EndedInRejoin(const Record& record, const std::vector<Interruption>& all) {
+  if (all.empty() || all.back().reaction != Reaction::kRestartsWorker) {
+    return false;
+  }
+  const int64_t from_ns = all.back().reaction_ns;
+  return FirstOf(record, [from_ns](const RecordEvent& event) {
+           return event.t_ns > from_ns &&
+                  (event.kind == RecordKind::kResumedFromMemory ||
+                   event.kind == RecordKind::kResumed ||
+                   event.kind == RecordKind::kInitialized);
+         }) == nullptr;
+}
+
 const RecordFault* EndlessFault(const Record& record,
                                 const std::vector<Interruption>& all) {
   if (all.empty()) return nullptr;

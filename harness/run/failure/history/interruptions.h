@@ -61,6 +61,10 @@ bool RepeatsWithoutEnd(const RecordFault& fault);
 // reached no new step between the last two.
 bool LacksProgress(const Record& record, const std::vector<Interruption>& all);
 
+// Returns true iff the run ended while its workers rejoined after the last
+// interruption: none of them had resumed by then.
+bool EndedInRejoin(const Record& record, const std::vector<Interruption>& all);
+
 // Returns a fault that repeats without an end, and ended each attempt from the
 // first that it ended to the last of the run. At least two such attempts are
 // needed. One is enough if the plan lets the fault fire in any incarnation, no

@@ -102,6 +102,12 @@ std::string_view DetectorText(const Record& record) {
 KeyedLimit LimitOfLastWait(const Outline& outline) {
   const RunSetup& setup = outline.record.setup;
   const std::vector<Interruption> all = InterruptionsOf(outline);
+  if (EndedInRejoin(outline.record, all)) {
+    return {.key =
+                "the rejoin limit that follows from "
+                "cluster.save_timeout",
+            .limit_ns = setup.detection_bound_joining_ns};
+  }
   const int64_t from_ns = all.empty() ? INT64_MIN : all.back().reaction_ns;
   const bool saves = std::ranges::any_of(
       SavesBegunBy(outline.record, {.t_ns = INT64_MAX}),

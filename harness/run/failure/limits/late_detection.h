@@ -24,14 +24,15 @@ std::optional<WaitLimit> LongestWait(const Record& record);
 // worker that detected the loss".
 std::string_view DetectorText(const Record& record);
 
-// A time limit of the scenario.
+// A time limit of the engine.
 struct KeyedLimit {
-  std::string_view key;  // "cluster.save_timeout"
+  std::string_view key;  // "cluster.save_timeout", or the name of the limit
   int64_t limit_ns = 0;
 };
 
 // Returns the limit of the wait in which a run hung until it was ended: that of
-// a save if one was pending, else that of a step.
+// a rejoin if the workers rejoined, that of a save if one was pending, else
+// that of a step.
 KeyedLimit LimitOfLastWait(const Outline& outline);
 
 // Returns "fault c (…) ended attempt 1: worker 0 lost rank 1 (deadline:

@@ -476,6 +476,25 @@ TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
       "did not end within 40s (timeout.total) (in simulated time)");
 }
 
+TEST_F(UnmetOutcomeTest, FaultThatOutlastsARejoinIsTheCause) {
+  EXPECT_EQ(
+      Run(CaseWithCluster(
+              "restart: {policy: rejoin}",
+              "timeout: {total: 40s}\n"
+              "faults: [{id: c, at: {worker: 1, step: 6, point: comm.send}, "
+              "do: asymmetric_partition, with: {direction: outbound}}]\n"
+              "expect: {outcome: recovers}\n"))
+          .cause,
+      "fault c (asymmetric_partition worker 1 at comm.send, step 6) "
+      "interrupted "
+      "attempt 1: worker 0 lost rank 1 (silent: it sent nothing in time, "
+      "cluster.heartbeat.lost_after is 5s); the launcher restarted the lost "
+      "worker alone (cluster.restart.policy is rejoin); since then no process "
+      "ended and no worker was declared lost (the rejoin limit that follows "
+      "from cluster.save_timeout is 640s); the run did not end within 40s "
+      "(timeout.total)");
+}
+
 TEST_F(UnmetOutcomeTest, StepsThatDoNotFitIntoTheTotalAreTheCause) {
   EXPECT_EQ(
       Run(CaseWithCluster(

@@ -634,6 +634,24 @@ TEST(ResolveTest, HangIsWaitedForUntilTheEngineHasFoundIt) {
       << "as long as it is slow";
 }
 
+// The fault may keep the workers from rejoining, too.
+TEST(ResolveTest, PartitionIsWaitedForUntilARejoinHasFailed) {
+  const auto partition = [](const std::string& policy,
+                            const std::string& parameters) {
+    return With("cluster: {restart: {policy: " + policy +
+                "}}\nfaults: [{at: {step: 2}, do: partition" + parameters +
+                "}]");
+  };
+  const Case whole_job = partition("whole-job", "");
+  EXPECT_LT(HangLimitOf(whole_job), whole_job.train.cluster.save_timeout);
+  const Case rejoin = partition("rejoin", "");
+  EXPECT_GT(HangLimitOf(rejoin), rejoin.train.cluster.save_timeout +
+                                     rejoin.train.cluster.rendezvous_timeout);
+  EXPECT_GT(TotalLimitOf(rejoin), HangLimitOf(rejoin));
+  EXPECT_EQ(HangLimitOf(partition("rejoin", ", with: {duration: 20s}")),
+            HangLimitOf(whole_job) + seconds(20));
+}
+
 TEST(ResolveTest, NoCheckpointsIsNotTheSameAsAny) {
   const auto left = [](const std::string& expected) {
     return Load("schema: gauntlet/v2\nname: a\nexpect: {outcome: completes" +
