@@ -103,13 +103,18 @@ std::string OrShorterDelays(const Outline& outline) {
 // Returns the change after which the run has one more restart. It begins with
 // `change`, which raises a limit of the engine. If the scenario does not permit
 // that restart, the text also names the expectation to raise. As an
-// alternative, it names the change after which the restart is not needed.
+// alternative, it names the change after which the restart is not needed,
+// unless the scenario expects a restart and would then have none.
 std::string OneMoreRestart(const Outline& outline, const Verdict& verdict,
                            const std::string& change) {
   const uint64_t restarts = verdict.facts.restarts;
   const std::string also =
       PermittedRestarts(outline.record.expect, restarts + 1);
-  if (also.empty()) return change + OrShorterDelays(outline);
+  if (also.empty()) {
+    const bool is_expected =
+        outline.record.expect.outcome == Outcome::kRecovers && restarts == 0;
+    return is_expected ? change : change + OrShorterDelays(outline);
+  }
   const std::string fewer = FewerInterruptions(outline, restarts);
   return fmt::format("{}, and raise{}, as the run needs one restart more{}",
                      change, also.substr(std::string_view(" and").size()),

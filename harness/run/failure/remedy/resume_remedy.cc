@@ -178,9 +178,10 @@ std::string CompletedSave(const Outline& outline, const Restart& restart,
   const RecordEvent* const end =
       FirstEnd(record, save.begin_ns, restart.start.t_ns);
   const int64_t until_ns = end == nullptr ? restart.start.t_ns : end->t_ns;
-  const std::vector<const RecordFault*> delays =
-      DelaysOf(record, save, until_ns);
+  std::vector<const RecordFault*> delays = DelaysOf(record, save, until_ns);
   const std::string moved = AfterSaveAdvice(record, restart, save.step);
+  // The fault that ended the workers is moved, so it delays the save no more.
+  if (!moved.empty()) std::erase(delays, restart.ending);
   if (delays.empty()) return moved;
   const std::string removed =
       fmt::format("remove {}, which delayed the save of step {}",
@@ -410,11 +411,18 @@ std::string NewerSave(const Outline& outline, const MostRecomputed& found,
   // A newer save may not suffice after the kill of the launcher, because its
   // workers train on for some time.
   if (KillsLauncher(found.restart)) return "";
+  // A fault in a save costs the steps since the save before, in a later save,
+  // too.
+  const RecordFault* const ending = found.restart.ending;
+  const bool costs_an_interval =
+      ending != nullptr && ending->in_save &&
+      most < outline.record.setup.save_interval_steps;
   for (const BegunSave& save :
        SavesBegunBy(outline.record, found.restart.start)) {
     if (save.step <= found.steps.from || save.step + most < found.steps.to) {
       continue;
     }
+    if (costs_an_interval && save.ending == SaveEnding::kPending) continue;
     std::string text = LoadableCheckpoint(outline, found.restart, save);
     if (!text.empty()) return text;
   }

@@ -359,6 +359,30 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "under expect (c.yaml:14); if the expectations are right, set "
        "disk.profile (lying-fsync) to ext4, as a power loss then keeps the "
        "data of each fsync"},
+      // In a later save, the fault would cost the same steps.
+      {"",
+       "faults: [{id: t, at: {worker: 0, save: 2, point: ckpt.shard.write}, "
+       "do: torn_write}]\n"
+       "expect: {outcome: recovers, recomputed_steps: {max: 2}}\n",
+       "if the run was right, set recomputed_steps: {max: 4} under expect "
+       "(c.yaml:13); if the expectation is right, lower checkpoint.every (4 "
+       "steps) to {steps: 2}"},
+      // The fault that delayed the save also ended the workers: it is moved,
+      // not removed.
+      {"",
+       "faults: [{id: f, at: {worker: 0, save: 2, point: ckpt.shard.write}, "
+       "do: pause, with: {duration: 20s}}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 8}}\n",
+       "if the run was right, set resumed_from: {step: 4} under expect "
+       "(c.yaml:13); if the expectation is right, set the save of fault f (2) "
+       "to 3, so that the save of step 8 comes before it"},
+      // A shorter partition would cost no worker, so no restart would follow.
+      {", restart: {policy: none}",
+       "faults: [{id: n, at: {worker: 1, step: 6}, do: partition}]\n"
+       "expect: {outcome: recovers}\n",
+       "if the run was right, set outcome: fails under expect (c.yaml:13); if "
+       "the expectation is right, set cluster.restart.policy to whole-job or "
+       "rejoin"},
       // No worker was left to rejoin.
       {", restart: {policy: rejoin}",
        "faults: [{id: k, at: {worker: all, step: 7}, do: kill}]\n"
