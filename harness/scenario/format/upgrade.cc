@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "chaos/inject/plan/plan.h"
+#include "engine/text/nearest_names.h"
+#include "harness/scenario/format/keys.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -305,6 +307,45 @@ class Upgrader {
 // Places in the file do not count these bytes as part of the first line.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+// Reports an error for a document that is neither a scenario nor a job file: it
+// is no map, has another schema or, without a schema, an unknown key.
+void CheckIsScenario(const YamlNode& document, Diagnostics& diagnostics) {
+  if (document.kind != YamlKind::kMap) {
+    diagnostics.Error(document.place,
+                      fmt::format("not a scenario: expected a map, found {}",
+                                  DescribeYaml(document)));
+    return;
+  }
+  const std::string expected =
+      fmt::format("expected `schema: {}` or `schema: {}`", kOldScenarioSchema,
+                  kScenarioSchema);
+  if (const YamlNode* const schema = document.Find("schema")) {
+    if (schema->scalar == kOldScenarioSchema ||
+        schema->scalar == kScenarioSchema) {
+      return;
+    }
+    diagnostics.Error(schema->place, fmt::format("{}, found {}", expected,
+                                                 DescribeYaml(*schema)));
+    return;
+  }
+  const std::vector<std::string> known = KeysOf("");
+  for (const YamlEntry& entry : document.entries) {
+    if (std::ranges::count(known, entry.key) > 0 ||
+        !NewKey(entry.key).empty()) {
+      continue;
+    }
+    const std::string near = NearestName(entry.key, known);
+    diagnostics.Error(
+        entry.place,
+        fmt::format("not a scenario: {}, or only keys of a job file; found the "
+                    "key {}",
+                    expected, ShortQuote(entry.key)),
+        near.empty() ? "name another file"
+                     : fmt::format("did you mean {}?", near));
+    return;
+  }
+}
+
 // Splits the text into lines that include their line ends.
 std::vector<std::string> LinesWithEnds(std::string_view text) {
   std::vector<std::string> lines;
@@ -356,13 +397,9 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
     diagnostics.Error({}, "not a scenario: expected a map, found nothing");
   std::vector<std::string> lines = LinesWithEnds(text);
   for (YamlNode& document : documents) {
-    if (document.kind != YamlKind::kMap) {
-      diagnostics.Error(document.place,
-                        fmt::format("not a scenario: expected a map, found {}",
-                                    DescribeYaml(document)));
-      continue;
-    }
-    if (!MayBeOld(document)) continue;
+    const size_t errors = diagnostics.size();
+    CheckIsScenario(document, diagnostics);
+    if (diagnostics.size() != errors || !MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
     // Begins with the last spelling, because a replacement moves the text after
     // it in its line.

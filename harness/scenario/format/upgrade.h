@@ -42,8 +42,8 @@ std::vector<OldSpelling> Upgrade(YamlNode& document, Diagnostics& diagnostics);
 
 // Returns the text of a file with all documents of v1 upgraded, and comments
 // and layout unchanged. kInvalidArgument, one line: the text is not valid YAML,
-// a document is no map, or an old spelling is written in a form that cannot be
-// replaced in place.
+// a document is neither a scenario nor a job file, or an old spelling is
+// written in a form that cannot be replaced in place.
 Result<std::string> UpgradeText(std::string_view text, std::string_view file);
 
 // Returns the name in v2 of a key of v1; "" if the name is the same or there is

@@ -37,6 +37,15 @@ TEST_F(UpgradeCommandTest, PrintsTheUpgradedFileAndLeavesItAlone) {
   EXPECT_EQ(ReadTextFile(file), text);
 }
 
+TEST_F(UpgradeCommandTest, FileThatIsNoScenario_IsRefusedInOneLine) {
+  const auto file = scratch_ / "other.yaml";
+  ASSERT_TRUE(WriteTextFile(file, "hello: world\n").ok());
+  EXPECT_EQ(Upgrade(file), 2);
+  EXPECT_THAT(err_.str(), testing::StartsWith("gauntlet upgrade: " + file +
+                                              ":1:1: not a scenario: "));
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(UpgradeCommandTest, UnreadableFile_IsRefusedInOneLine) {
   EXPECT_EQ(Upgrade(scratch_ / "none.yaml"), 2);
   EXPECT_EQ(err_.str(), "gauntlet upgrade: " + (scratch_ / "none.yaml") +

@@ -230,6 +230,25 @@ TEST(UpgradeTest, RefusesYamlThatIsNoScenario) {
             "f:1:1: not a scenario: expected a map, found nothing");
 }
 
+TEST(UpgradeTest, RefusesAMapThatIsNoScenario) {
+  const std::string expected =
+      "expected `schema: gauntlet/v1` or `schema: gauntlet/v2`";
+  const std::pair<const char*, std::string> kCases[] = {
+      {"hello: world\n",
+       "f:1:1: not a scenario: " + expected +
+           ", or only keys of a job file; found the key 'hello'; name another "
+           "file"},
+      {"use: tiny\nchekpoint: {}\n",
+       "f:2:1: not a scenario: " + expected +
+           ", or only keys of a job file; found the key 'chekpoint'; did you "
+           "mean checkpoint?"},
+      {"schema: gauntlet/v3\nname: a\n",
+       "f:1:9: " + expected + ", found 'gauntlet/v3'"}};
+  for (const auto& [text, message] : kCases) {
+    EXPECT_EQ(UpgradeText(text, "f").status().message(), message);
+  }
+}
+
 TEST(LoadScenariosTest, ReadsAnOldFileAsItsUpgrade) {
   const LoadedFile old_file = LoadScenarios(kOld, "f");
   const LoadedFile new_file = LoadScenarios(kNew, "f");
