@@ -171,6 +171,18 @@ Status CheckRecordsIn(const fs::path& run, const std::string& text) {
   return OkStatus();
 }
 
+// Returns the error for a case's folder without a record. `other`: folder of
+// the case's record of the other world; "" if there is none.
+Status FolderHasNoRecord(const std::string& folder, const std::string& other) {
+  const std::string advice =
+      other.empty()
+          ? ""
+          : fmt::format("; for the record of the other world, name {}", other);
+  return NotFound(fmt::format("case {}: {} has no {}{}",
+                              Quoted(NameOfFolder(folder)), folder,
+                              kRecordFileName, advice));
+}
+
 // Returns kNotFound if `text` names a case without its world, and the case's
 // folder for `world` exists, but has no record. For kBoth, this is the folder
 // for the simulation. `picked`: folder of the case that has a record.
@@ -181,9 +193,7 @@ Status CheckMeantWorld(const fs::path& run, const std::string& text,
   if (text == picked || picked == meant || !IsFolder(run / meant)) {
     return OkStatus();
   }
-  return NotFound(fmt::format(
-      "case {}: {} has no {}; for the record of the other world, name {}",
-      Quoted(NameOfFolder(picked)), meant, kRecordFileName, picked));
+  return FolderHasNoRecord(meant, picked);
 }
 
 // Returns the folders of the run's cases that have a record or a crash test,
@@ -375,6 +385,14 @@ Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,
   if (folders.empty()) return NoRecordIn(run);
   if (std::ranges::find(folders, text) != folders.end()) {
     return std::vector<std::string>{text};
+  }
+  if (IsFolderOfCase(text) && std::ranges::count(FoldersIn(run), text) > 0) {
+    const auto other =
+        std::ranges::find_if(folders, [&](const std::string& folder) {
+          return NameOfFolder(folder) == NameOfFolder(text) &&
+                 HasRecord(run, folder);
+        });
+    return FolderHasNoRecord(text, other == folders.end() ? "" : *other);
   }
   ASSIGN_OR_RETURN(const std::string name,
                    PickName("case", text, NamesOf(folders)));

@@ -83,8 +83,21 @@ TEST(StoredRecordsTest, CaseWithoutTheRecordThatItsNameMeansIsReported) {
                   .ToString());
     EXPECT_THAT(*pick("b", world), ElementsAre("b.real"));
   }
+  EXPECT_EQ(pick("a.sim", WorldChoice::kBoth).status().ToString(),
+            pick("a", WorldChoice::kBoth).status().ToString());
   EXPECT_THAT(*pick("a", WorldChoice::kReal), ElementsAre("a.real"));
   EXPECT_THAT(*pick("a.real", WorldChoice::kBoth), ElementsAre("a.real"));
+}
+
+TEST(StoredRecordsTest, FolderOfACaseWithoutAnyRecordIsReported) {
+  const ScratchDirectory run;
+  for (const char* folder : {"a.sim", "b.real"}) {
+    std::filesystem::create_directory(run / folder);
+  }
+  ASSERT_TRUE(WriteTextFile(run / "b.real/record.jsonl", "").ok());
+  EXPECT_EQ(
+      PickCases(run.path(), "a.sim", WorldChoice::kBoth).status().message(),
+      "case 'a': a.sim has no record.jsonl");
 }
 
 TEST(StoredRecordsTest, RecordThatCannotBeLookedUpIsReported) {
