@@ -393,6 +393,17 @@ Status ExpectedValue(std::string_view expected, std::string_view found) {
       fmt::format("expected {}, found {}", expected, Quoted(found)));
 }
 
+Status ExpectedOneOf(const std::vector<std::string>& names,
+                     std::string_view found) {
+  // One edit turns a short word into another one: gpu into cpu.
+  constexpr size_t kLongestShortWord = 3;
+  const std::string meant =
+      found.size() > kLongestShortWord ? DidYouMean(found, names) : "";
+  return InvalidArgument(fmt::format("expected one of {}, found {}{}",
+                                     fmt::join(names, ", "), Quoted(found),
+                                     meant));
+}
+
 Status CheckText(std::string_view text) {
   if (!text.empty() && !text.starts_with("--")) return OkStatus();
   return ExpectedValue("a value", text);

@@ -141,6 +141,11 @@ std::string Quoted(std::string_view text);
 // Returns the error "expected …, found 'text'".
 Status ExpectedValue(std::string_view expected, std::string_view found);
 
+// Returns the error "expected one of a, b, found 'text'", with a suggestion if
+// a name is similar and the text has more than three characters.
+Status ExpectedOneOf(const std::vector<std::string>& names,
+                     std::string_view found);
+
 // Accepts any text that is not empty and does not look like an option.
 Status CheckText(std::string_view text);
 FlagReader ReadText(std::string& target);
@@ -181,15 +186,15 @@ using NamedChoices = std::vector<std::pair<std::string, T>>;
 template <typename T, typename Target>
 FlagReader ReadChoice(Target& target, NamedChoices<T> choices) {
   return [&target, choices](const std::string& text) -> Status {
-    std::string names;
+    std::vector<std::string> names;
     for (const auto& [name, choice] : choices) {
       if (name == text) {
         target = choice;
         return OkStatus();
       }
-      names += (names.empty() ? "" : ", ") + name;
+      names.push_back(name);
     }
-    return ExpectedValue("one of " + names, text);
+    return ExpectedOneOf(names, text);
   };
 }
 template <typename Target, typename T, size_t kCount>

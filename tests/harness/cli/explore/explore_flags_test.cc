@@ -119,6 +119,7 @@ TEST(ExploreFlagsTest, Errors_StateTheExpectedValues) {
       {{"--seed", "x"}, "expected random or a whole number from 0 to "},
       {{"--max-faults", "17"}, "a whole number"},
       {{"--mode", "both"}, "one of mixed, random, sweep, crash-states"},
+      {{"--mode", "swep"}, "found 'swep'; did you mean sweep?"},
       {{"--mode", "nth", "--case", "1"}, "--mode mixed or random"},
       {{"--mode", "crash-states", "-j", "2"},
        "--jobs requires --mode mixed, random or sweep"},
