@@ -382,7 +382,7 @@ bool MapReader::Offset(std::string_view key, FileOffset& out) const {
   if (node == nullptr) return false;
   const auto value = ParseFileOffset(node->scalar);
   if (node->kind != YamlKind::kScalar || !value) {
-    return Wrong(*node, "an offset such as 50%, 64KiB or 4096");
+    return Wrong(*node, "an offset such as 64KiB, 4096 or 50%, at most 100%");
   }
   out = *value;
   return true;

@@ -491,8 +491,8 @@ const BadBody kBodies[] = {
     {"faults: [{at: {point: step.begin, offset: 5}, do: crash}]",
      "s.yaml:3:43: error: an offset at step.begin can never match"},
     {"faults: [{at: {point: ckpt.shard.write, offset: 101%}, do: crash}]",
-     "s.yaml:3:49: error: expected an offset such as 50%, 64KiB or 4096, found "
-     "'101%'"},
+     "s.yaml:3:49: error: expected an offset such as 64KiB, 4096 or 50%, at "
+     "most 100%, found '101%'"},
     {"cluster: {workers: 4096}",
      "s.yaml:3:20: error: job: data.samples: expected at least one global "
      "batch (4096 replicas of 16 samples = 65536) with remainder drop, found "
