@@ -134,6 +134,17 @@ std::string HintOnPlace(std::string_view path, std::string_view key) {
   return fmt::format("`{}` belongs beside `{}`, not in it", key, name);
 }
 
+// Returns a hint for an unknown key of a fault: "`latency` belongs in `with`,
+// not beside it" if it is a parameter of the fault's kind; else "".
+std::string HintOnParameter(const YamlNode& map, std::string_view path,
+                            std::string_view key) {
+  const YamlNode* const kind = path == "faults" ? map.Find("do") : nullptr;
+  if (kind == nullptr || kind->scalar.empty()) return "";
+  const std::string with = fmt::format("with.{}", kind->scalar);
+  if (std::ranges::count(KeysOf(with), key) == 0) return "";
+  return fmt::format("`{}` belongs in `with`, not beside it", key);
+}
+
 // Returns the place of a map as a scenario writes it: "'cluster'", or "'with'
 // of crash" for the table's "with.crash".
 std::string DescribePath(std::string_view path) {
@@ -182,6 +193,7 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
         path_.empty() ? "" : fmt::format(" in {}", DescribePath(path_));
     const std::string_view renamed = NewNameOfKey(path_, entry.key);
     std::string hint = HintOnPlace(path_, entry.key);
+    if (hint.empty()) hint = HintOnParameter(*node_, path_, entry.key);
     if (!renamed.empty()) {
       hint = fmt::format("{} is the name in gauntlet/v2", renamed);
     } else if (hint.empty()) {

@@ -260,14 +260,19 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   ReadParameters(with, fault.kind, fault.with);
   const bool parameters_are_valid = diagnostics.size() == errors;
   const Place place = node == nullptr ? map.PlaceOf("do") : node->place;
+  // A parameter beside `with` is not missing: its place has been reported.
+  const auto has = [&](std::string_view key) {
+    return with.Find(key) != nullptr || map.Find(key) != nullptr;
+  };
   for (const FaultParameterInfo& parameter : ParametersOf(fault.kind)) {
     if (parameter.example.empty()) continue;
     const std::string hint =
         fmt::format("with: {{{}: {}}}", parameter.name, parameter.example);
-    if (with.Find(parameter.name) == nullptr) {
+    if (!has(parameter.name)) {
       diagnostics.Error(
           place, fmt::format("{} needs a {}", kind, parameter.name), hint);
-    } else if (parameters_are_valid && parameter.has_effect != nullptr &&
+    } else if (with.Find(parameter.name) != nullptr && parameters_are_valid &&
+               parameter.has_effect != nullptr &&
                !parameter.has_effect(fault.with)) {
       diagnostics.Error(with.PlaceOf(parameter.name),
                         fmt::format("{} by nothing has no effect: expected a "
@@ -276,8 +281,7 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
                         hint);
     }
   }
-  if (fault.kind == FaultKind::kPreempt && with.Find("grace") == nullptr &&
-      with.Find("profile") == nullptr) {
+  if (fault.kind == FaultKind::kPreempt && !has("grace") && !has("profile")) {
     diagnostics.Error(place, "preempt needs a grace or a profile",
                       "with: {profile: k8s}");
   }

@@ -48,6 +48,21 @@ TEST(BadFilesTest, MisplacedWord_IsOneErrorWithItsPlace) {
             "it\n");
 }
 
+TEST(BadFilesTest, ParameterBesideWith_IsOneErrorWithItsPlace) {
+  EXPECT_EQ(ErrorsOf("schema: gauntlet/v2\nname: a\nfaults: [{at: {step: 2}, "
+                     "do: slow, latency: 2s}]\nexpect: {outcome: recovers}\n"),
+            "s.yaml:3:36: error: unknown key 'latency' in 'faults'\n"
+            "  3 | faults: [{at: {step: 2}, do: slow, latency: 2s}]\n"
+            "    |                                    ^ `latency` belongs in "
+            "`with`, not beside it\n");
+  EXPECT_THAT(
+      ErrorsOf("schema: gauntlet/v2\nname: a\nfaults: [{at: {step: 2}, do: "
+               "preempt, grace: 2s}]\nexpect: {outcome: recovers}\n"),
+      testing::AllOf(
+          testing::HasSubstr("^ `grace` belongs in `with`, not beside it\n"),
+          testing::Not(testing::HasSubstr("needs a grace"))));
+}
+
 TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
   EXPECT_EQ(ErrorsOf("schema: gauntlet/v2\nname: a\nexpect: {outcome: "
                      "recovers, resumed_from: 10}\n"),
