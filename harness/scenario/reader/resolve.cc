@@ -76,12 +76,34 @@ void RefuseEmptyMaps(const MapReader& expect) {
   }
 }
 
+// Returns true iff the scenario has something besides faults that may interrupt
+// the run: a planted bug, a second launch, a disk of limited capacity, or a
+// step time. Long steps may exceed a time limit.
+bool MayBeInterruptedWithoutFaults(const Case& one) {
+  return !one.plan.bugs.empty() || !one.launches.empty() ||
+         one.disk_capacity != Case().disk_capacity ||
+         one.cluster.step_time > Duration();
+}
+
+// Returns the outcome to suggest where none can be read: `completes` if nothing
+// interrupts the run. REQUIRES: `one` has all but its faults.
+std::string_view LikelyOutcome(const MapReader& document, const Case& one) {
+  const YamlNode* const faults = document.Find("faults");
+  const bool has_faults =
+      faults != nullptr &&
+      (faults->kind != YamlKind::kList || !faults->items.empty());
+  return OutcomeName(has_faults || MayBeInterruptedWithoutFaults(one)
+                         ? Outcome::kRecovers
+                         : Outcome::kCompletes);
+}
+
 void ReadExpectation(const MapReader& document, Case& one) {
   if (document.Find("expect") == nullptr) {
-    document.Error(document.PlaceOf("name"),
-                   "`expect` is missing: it states the outcome that the run "
-                   "must have",
-                   "expect: {outcome: recovers}");
+    document.Error(
+        document.PlaceOf("name"),
+        "`expect` is missing: it states the outcome that the run "
+        "must have",
+        fmt::format("expect: {{outcome: {}}}", LikelyOutcome(document, one)));
     return;
   }
   const YamlNode& node = *document.Find("expect");
@@ -89,11 +111,12 @@ void ReadExpectation(const MapReader& document, Case& one) {
     const std::vector<std::string> outcomes =
         ChoicesOf(*FindKey("expect.outcome"));
     const std::string meant = NearestName(node.scalar, outcomes);
-    document.Error(node.place,
-                   fmt::format("expected a map with an `outcome`, found {}",
-                               DescribeYaml(node)),
-                   fmt::format("expect: {{outcome: {}}}",
-                               meant.empty() ? "recovers" : meant));
+    document.Error(
+        node.place,
+        fmt::format("expected a map with an `outcome`, found {}",
+                    DescribeYaml(node)),
+        fmt::format("expect: {{outcome: {}}}",
+                    meant.empty() ? LikelyOutcome(document, one) : meant));
     return;
   }
   const MapReader map = document.Map("expect");
@@ -259,15 +282,6 @@ void WarnOfShorterGrace(const std::vector<PlacedFault>& faults, const Case& one,
                     DurationToText(told)),
         fmt::format("preemption: {{grace: {}}}", DurationToText(granted)));
   }
-}
-
-// Returns true iff the scenario has something besides faults that may interrupt
-// the run: a planted bug, a second launch, a disk of limited capacity, or a
-// step time. Long steps may exceed a time limit.
-bool MayBeInterruptedWithoutFaults(const Case& one) {
-  return !one.plan.bugs.empty() || !one.launches.empty() ||
-         one.disk_capacity != Case().disk_capacity ||
-         one.cluster.step_time > Duration();
 }
 
 bool PlansAnInterruption(const Case& one) {

@@ -71,6 +71,21 @@ TEST(BadFilesTest, NumberInPlaceOfAMapOfOneKey_SuggestsTheMap) {
             "    |                                           ^ {step: 10}\n");
 }
 
+TEST(BadFilesTest, MissingExpectation_SuggestsTheOutcomeThatFits) {
+  const std::string head = "schema: gauntlet/v2\nname: a\n";
+  const std::string fault = "faults: [{at: {step: 2}, do: crash}]\n";
+  for (const std::string expect : {"", "expect: 7\n"}) {
+    EXPECT_THAT(ErrorsOf(head + expect),
+                testing::HasSubstr("^ expect: {outcome: completes}\n"));
+    EXPECT_THAT(ErrorsOf(head + "faults: []\n" + expect),
+                testing::HasSubstr("^ expect: {outcome: completes}\n"));
+    EXPECT_THAT(ErrorsOf(head + fault + expect),
+                testing::HasSubstr("^ expect: {outcome: recovers}\n"));
+    EXPECT_THAT(ErrorsOf(head + "launches: [{stop_at_step: 5}, {}]\n" + expect),
+                testing::HasSubstr("^ expect: {outcome: recovers}\n"));
+  }
+}
+
 TEST(BadFilesTest, ScalarThatFitsNoLikelyKey_HasNoHint) {
   for (const char* line : {"cluster: two", "timeout: soon", "job: 7"}) {
     EXPECT_THAT(
