@@ -247,7 +247,7 @@ class Checker {
         site.occurrence, PointName(site.point), Counted(steps, "time"), within);
     if (faults_.size() == 1) return Never(placed, "occurrence", why);
     diagnostics_.Warning(placed.AtPlace("occurrence"),
-                         fmt::format("can never match: {}", why), "");
+                         fmt::format("never fires: {}", why), "");
   }
 
   void CheckCompany(const PlacedFault& placed) {

@@ -227,6 +227,12 @@ std::string TriggerDueAt(uint64_t step, const Case& one) {
   return fmt::format("checkpoint: {{every: {{steps: {}}}}}", step);
 }
 
+// Returns the text of a warning about an expectation that no run meets. It is
+// not an error, because the run itself is possible.
+std::string CannotBeMet(std::string_view why) {
+  return fmt::format("cannot be met: {}", why);
+}
+
 // Checks that the run can save at the step from which the scenario expects a
 // resume. Reports an error if there is no store or no trigger of saves, and
 // warns if the trigger is due at other steps. Without a trigger, there is still
@@ -237,8 +243,11 @@ void CheckExpectedResume(const MapReader& document, const Case& one,
   const MapReader resumed = document.Map("expect").Map("resumed_from");
   if (!step) return;
   const Place place = resumed.PlaceOf("step");
-  const auto never = [step](std::string_view why) {
-    return fmt::format("can never match: step {}, but {}", *step, why);
+  const auto but = [step](std::string_view why) {
+    return fmt::format("step {}, but {}", *step, why);
+  };
+  const auto never = [&but](std::string_view why) {
+    return "can never match: " + but(why);
   };
   if (one.store == StoreChoice::kNone) {
     return diagnostics.Error(place, never("the job stores no checkpoint"),
@@ -255,7 +264,7 @@ void CheckExpectedResume(const MapReader& document, const Case& one,
     return;
   }
   const bool has_saves = nearest->at_or_before || nearest->after;
-  diagnostics.Warning(place, never(NearestSavesText(*nearest)),
+  diagnostics.Warning(place, CannotBeMet(but(NearestSavesText(*nearest))),
                       *step != 0 && has_saves ? NearestSavesHint(*nearest)
                                               : TriggerDueAt(*step, one));
 }
@@ -333,8 +342,9 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
   if (!expected.exit_code || !code || *expected.exit_code == *code) return;
   diagnostics.Warning(
       expect->Find("exit_code")->place,
-      fmt::format("can never match: exit code {}, but that of {} is {}",
-                  *expected.exit_code, OutcomeName(expected.outcome), *code),
+      CannotBeMet(fmt::format("exit code {}, but that of {} is {}",
+                              *expected.exit_code,
+                              OutcomeName(expected.outcome), *code)),
       fmt::format("exit_code: {}", *code));
 }
 

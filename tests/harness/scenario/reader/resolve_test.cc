@@ -247,7 +247,7 @@ TEST(ResolveTest, WarnsOfAnOutcomeThatCannotBe) {
       {"disk: {capacity: 48KiB}\nexpect: {outcome: recovers}", ""},
       {"expect: {outcome: completes}", ""},
       {fault + "expect: {outcome: stops-cleanly, exit_code: 0}",
-       "f.yaml:4:45: warning: can never match: exit code 0, but that of "
+       "f.yaml:4:45: warning: cannot be met: exit code 0, but that of "
        "stops-cleanly is 143"},
       {fault + "expect: {outcome: stops-cleanly, exit_code: 143}", ""},
       {fault + "expect: {outcome: refuses, exit_code: 8}", ""},
@@ -287,7 +287,7 @@ std::string WarningsOfResume(const std::string& setup, int step,
 TEST(ResolveTest, WarnsOfAResumeFromAStepWithoutASave) {
   const std::string fives = "checkpoint: {every: {steps: 5}}";
   EXPECT_EQ(WarningsOfResume(fives, 7),
-            "f.yaml:5:50: warning: can never match: step 7, but the nearest "
+            "f.yaml:5:50: warning: cannot be met: step 7, but the nearest "
             "saves are at steps 5 and 10\n"
             "  5 | expect: {outcome: recovers, resumed_from: {step: 7}}\n"
             "    | " +
@@ -309,7 +309,7 @@ TEST(ResolveTest, WarnsOfAResumeFromAStepWithoutASave) {
   };
   for (const auto& [checkpoint, step, why] : kCases) {
     EXPECT_THAT(WarningsOfResume("checkpoint: {" + checkpoint + "}", step),
-                HasSubstr("warning: can never match: step " +
+                HasSubstr("warning: cannot be met: step " +
                           std::to_string(step) + ", but " + why + "\n"))
         << checkpoint;
   }
@@ -498,6 +498,20 @@ TEST(ResolveTest, ReadsExpectations) {
 TEST(ResolveTest, RecordSetup_HasTheOraclesInputs) {
   const Record record = RecordHead(Load(kFull)[0]);
   EXPECT_EQ(record.setup.workers, 4);
+TEST(ResolveTest, WarnsOfAnOccurrenceThatNoIncarnationHas) {
+  const std::string faults =
+      "id: a, at: {worker: 1, step: 8}, do: crash}, {after: a, at: {worker: 1, "
+      "step: 6, occurrence: N}, do: crash";
+  const auto warnings = [&](const std::string& occurrence) {
+    return WarningsOf(
+        "sync", std::string(faults).replace(faults.find('N'), 1, occurrence));
+  };
+  EXPECT_THAT(warnings("2"),
+              HasSubstr("warning: never fires: occurrence 2 of step.begin, but "
+                        "an incarnation comes to it 1 time in step 6\n"));
+  EXPECT_EQ(warnings("1"), "");
+}
+
   EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
   EXPECT_EQ(record.setup.save_interval_steps, 56u)
       << "50, and the wait for the end of an execution of 7";
