@@ -348,6 +348,31 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
       fmt::format("exit_code: {}", *code));
 }
 
+// Warns of an end of training after the last step or epoch of the job. Reports
+// nothing for a planted bug, as it may change where training ends.
+void WarnOfLateEnd(const YamlNode& document, const Case& one,
+                   Diagnostics& diagnostics) {
+  const YamlNode* const expect = document.Find("expect");
+  const YamlNode* const end =
+      expect == nullptr ? nullptr : expect->Find("ends_at");
+  const std::optional<uint64_t> steps = TotalSteps(one);
+  if (end == nullptr || !steps || !one.plan.bugs.empty()) return;
+  const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
+  const uint64_t epochs =
+      an_epoch == 0 ? one.train.horizon.epochs : *steps / an_epoch;
+  const auto check = [&](std::string_view key,
+                         const std::optional<uint64_t>& expected,
+                         uint64_t most) {
+    if (!expected || *expected <= most) return;
+    diagnostics.Warning(end->Find(key)->place,
+                        CannotBeMet(fmt::format("{} {}, but the run has {}",
+                                                key, *expected, most)),
+                        fmt::format("{}: {}", key, most));
+  };
+  check("step", one.expect.ends_at_step, *steps);
+  check("epoch", one.expect.ends_at_epoch, epochs);
+}
+
 // Warns if the expected outcome excludes a resume: `completes` always,
 // `stops-cleanly` if nothing restarts the job before its stop. If workers
 // rejoin, they may load without a restart.
@@ -391,6 +416,7 @@ void ReadPlan(const YamlNode& document, size_t errors, Case& one,
   WarnOfOutcome(document, one, diagnostics);
   WarnOfResumeWithoutRestart(document, one, diagnostics);
   CheckExpectedResume(MapReader(&document, "", diagnostics), one, diagnostics);
+  WarnOfLateEnd(document, one, diagnostics);
   const YamlNode* timeout = document.Find("timeout");
   CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
                   diagnostics);

@@ -315,6 +315,30 @@ TEST(ResolveTest, WarnsOfAResumeFromAStepWithoutASave) {
   }
 }
 
+// The run has 36 steps in 3 epochs.
+TEST(ResolveTest, WarnsOfAnEndAfterTheLastStepOrEpoch) {
+  const auto warnings = [](const std::string& end,
+                           const std::string& more = "") {
+    const std::string text = "schema: gauntlet/v2\nname: a\n" + more +
+                             "expect: {outcome: completes, ends_at: {" + end +
+                             "}}\n";
+    const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+    EXPECT_EQ(RenderErrors(loaded, "f.yaml", text), "");
+    return RenderWarnings(loaded, "f.yaml", text);
+  };
+  EXPECT_EQ(warnings("step: 99"),
+            "f.yaml:3:46: warning: cannot be met: step 99, but the run has 36\n"
+            "  3 | expect: {outcome: completes, ends_at: {step: 99}}\n"
+            "    | " +
+                std::string(45, ' ') + "^ step: 36\n");
+  EXPECT_THAT(warnings("epoch: 4"),
+              HasSubstr("cannot be met: epoch 4, but the run has 3\n"));
+  EXPECT_THAT(warnings("epoch: 3", "job: {max_steps: 30}\n"),
+              HasSubstr("cannot be met: epoch 3, but the run has 2\n"));
+  EXPECT_EQ(warnings("epoch: 3, step: 36"), "");
+  EXPECT_EQ(warnings("step: 12, epoch: 1"), "") << "a stop may come earlier";
+}
+
 // The run has 36 steps.
 TEST(ResolveTest, ResumeThatNoSavePermits_NamesATriggerOrItsRemoval) {
   const std::string none =
@@ -474,6 +498,20 @@ TEST(ResolveTest, WarnsOfAStepWithoutASave_IfOnlyOtherFaultsLeadToOne) {
             "");
 }
 
+TEST(ResolveTest, WarnsOfAnOccurrenceThatNoIncarnationHas) {
+  const std::string faults =
+      "id: a, at: {worker: 1, step: 8}, do: crash}, {after: a, at: {worker: 1, "
+      "step: 6, occurrence: N}, do: crash";
+  const auto warnings = [&](const std::string& occurrence) {
+    return WarningsOf(
+        "sync", std::string(faults).replace(faults.find('N'), 1, occurrence));
+  };
+  EXPECT_THAT(warnings("2"),
+              HasSubstr("warning: never fires: occurrence 2 of step.begin, but "
+                        "an incarnation comes to it 1 time in step 6\n"));
+  EXPECT_EQ(warnings("1"), "");
+}
+
 TEST(ResolveTest, ReadsExpectations) {
   const Expectation expected{
       .outcome = Outcome::kRecovers,
@@ -498,20 +536,6 @@ TEST(ResolveTest, ReadsExpectations) {
 TEST(ResolveTest, RecordSetup_HasTheOraclesInputs) {
   const Record record = RecordHead(Load(kFull)[0]);
   EXPECT_EQ(record.setup.workers, 4);
-TEST(ResolveTest, WarnsOfAnOccurrenceThatNoIncarnationHas) {
-  const std::string faults =
-      "id: a, at: {worker: 1, step: 8}, do: crash}, {after: a, at: {worker: 1, "
-      "step: 6, occurrence: N}, do: crash";
-  const auto warnings = [&](const std::string& occurrence) {
-    return WarningsOf(
-        "sync", std::string(faults).replace(faults.find('N'), 1, occurrence));
-  };
-  EXPECT_THAT(warnings("2"),
-              HasSubstr("warning: never fires: occurrence 2 of step.begin, but "
-                        "an incarnation comes to it 1 time in step 6\n"));
-  EXPECT_EQ(warnings("1"), "");
-}
-
   EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
   EXPECT_EQ(record.setup.save_interval_steps, 56u)
       << "50, and the wait for the end of an execution of 7";
