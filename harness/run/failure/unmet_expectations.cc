@@ -147,7 +147,9 @@ std::string LastLauncherText(const Unmet& unmet) {
 
 // Returns "worker 1 was restarted alone …, so the run resumed from memory at
 // step 6 and loaded no checkpoint"; "" if no generation resumed from memory.
-std::string FromMemoryText(const Outline& outline) {
+// Leaves out the restart if the cause so far describes it.
+std::string FromMemoryText(const Unmet& unmet) {
+  const Outline& outline = unmet.outline;
   const auto found =
       std::ranges::find_if(outline.generations, [](const Generation& one) {
         return one.resumed_from_memory.has_value();
@@ -157,7 +159,8 @@ std::string FromMemoryText(const Outline& outline) {
   const auto alone = std::ranges::find(all, Reaction::kRestartsWorker,
                                        &Interruption::reaction);
   return JoinedTexts(
-      {alone == all.end() ? "" : InterruptionText(outline, *alone),
+      {alone == all.end() || unmet.has_ends ? ""
+                                            : InterruptionText(outline, *alone),
        fmt::format("the workers resumed from memory at step {}, so the run "
                    "loaded no checkpoint",
                    found->resumed_from_memory->step)});
@@ -168,7 +171,7 @@ std::string ResumedFromText(const Unmet& unmet) {
   const Record& record = outline.record;
   const std::optional<uint64_t> found = unmet.verdict.facts.resumed_from;
   if (!found) {
-    if (std::string text = FromMemoryText(outline); !text.empty()) return text;
+    if (std::string text = FromMemoryText(unmet); !text.empty()) return text;
     if (unmet.verdict.facts.restarts > 0 || !IsDone(record)) return "";
     return unmet.has_ends
                ? "the run loaded no checkpoint"

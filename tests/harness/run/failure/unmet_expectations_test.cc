@@ -173,6 +173,25 @@ TEST_F(UnmetExpectationsTest, RunWithoutARestartHasACauseToo) {
   }
 }
 
+// Two unmet expectations concern the restarts.
+TEST_F(UnmetExpectationsTest, InterruptionIsDescribedOnce) {
+  const CaseResult result =
+      Run(CaseOf({", restart: {policy: rejoin}",
+                  "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}, {id: "
+                  "h, after: c, at: {worker: 1, step: 10}, do: hang}]\n"
+                  "expect: {outcome: recovers, restarts: {exactly: 1}, "
+                  "resumed_from: {step: 4}}\n",
+                  ""}));
+  EXPECT_EQ(result.cause,
+            "2 faults led to 2 restarts: fault c (crash worker 1 at "
+            "step.begin, step 6) interrupted attempt 1; fault h (hang worker 1 "
+            "at step.begin, step 10, incarnation any, after c) interrupted "
+            "attempt 1: worker 0 lost rank 1 (deadline: cluster.step_timeout "
+            "is 30s); the launcher restarted worker 1 alone "
+            "(cluster.restart.policy is rejoin); the workers resumed from "
+            "memory at step 4, so the run loaded no checkpoint");
+}
+
 // The second crash ends the only worker that had kept the state in memory.
 TEST_F(UnmetExpectationsTest, EndOfTheLastHolderOfTheState_HasItsFault) {
   const CaseResult result =
