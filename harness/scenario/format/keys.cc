@@ -356,9 +356,10 @@ constexpr KeySpec kKeys[] = {
      .high = kMaxReplicas},
     {.path = "cluster.workers_per_attempt",
      .type = T::kCounts,
-     .doc = "number of workers of each attempt (one run of the whole job; each "
-            "rejoin counts as one), in order; the last one counts for all "
-            "later attempts",
+     .doc = "number of workers of each attempt (the time from the start of all "
+            "workers until none runs), in order; a rejoin within an attempt "
+            "uses up an entry, too; the last entry counts for all later "
+            "attempts",
      .fallback = "`workers`",
      .low = 1,
      .high = kMaxReplicas},
@@ -371,9 +372,10 @@ constexpr KeySpec kKeys[] = {
      .listed = "cpu|cuda|emulated|auto"},
     {.path = "cluster.device_per_attempt",
      .type = T::kNames,
-     .doc = "device of each attempt (one run of the whole job; each rejoin "
-            "counts as one), in order; the last one counts for all later "
-            "attempts",
+     .doc = "device of each attempt (the time from the start of all workers "
+            "until none runs), in order; a rejoin within an attempt uses up an "
+            "entry, too, for the workers that it restarts; the last entry "
+            "counts for all later attempts",
      .fallback = "`device`",
      .listed = "cpu|cuda|emulated"},
     {.path = "cluster.collective",

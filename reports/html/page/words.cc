@@ -130,8 +130,9 @@ std::vector<Word> MakeWords() {
        "begins the next one."},
       {"attempt",
        {"the attempt"},
-       "One run of the whole job by a launcher, until it ends or all workers "
-       "are restarted. The reason of its end is in brackets."},
+       "The time from the start of all workers until none runs. With restart "
+       "policy rejoin, a lost worker is restarted within an attempt. The "
+       "reason of the attempt's end is in brackets."},
       {"rank",
        {"rank "},
        "The number of a worker within its generation; rank 0 saves the "
