@@ -16,7 +16,6 @@ constexpr std::array kFailures = {static_cast<int>(ExitCode::kViolated),
                                   static_cast<int>(ExitCode::kNoCheckpoint),
                                   static_cast<int>(ExitCode::kOtherJob),
                                   static_cast<int>(ExitCode::kNotFinite)};
-constexpr int kKilled = 137;  // 128 + SIGKILL: the code that shells report
 
 bool IsFailureCode(int code) {
   return std::find(kFailures.begin(), kFailures.end(), code) != kFailures.end();
@@ -33,14 +32,15 @@ Status CheckRequeueCodes(const RequeueCodes& codes) {
   }
   if (!codes.no_requeue) return OkStatus();
   for (const int again :
-       {static_cast<int>(ExitCode::kLostWorker), kKilled, codes.preempted}) {
+       {static_cast<int>(ExitCode::kLostWorker),
+        static_cast<int>(ExitCode::kKilled), codes.preempted}) {
     if (*codes.no_requeue == again) {
       return InvalidArgument(fmt::format(
           "--permanent-failure-code: expected none of {}, {} and {} (of "
           "--preempted-code), which ask for another start, found "
           "{}",
-          static_cast<int>(ExitCode::kLostWorker), kKilled, codes.preempted,
-          again));
+          static_cast<int>(ExitCode::kLostWorker),
+          static_cast<int>(ExitCode::kKilled), codes.preempted, again));
     }
   }
   return OkStatus();

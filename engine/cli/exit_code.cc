@@ -54,6 +54,11 @@ constexpr std::array kExitCodes = {
         "bench or replay; a second Ctrl-C to train, which ends it at once "
         "(after the first one: 143)"},
     ExitCodeInfo{
+        ExitCode::kKilled,
+        "killed with signal 9 (128 + 9), by kill -9 or for lack of memory. In "
+        "a scenario: the launcher was killed (do: kill_launcher) and was not "
+        "started again (preemption.requeue)"},
+    ExitCodeInfo{
         ExitCode::kStopped,
         "train: stopped by a preemption notice, such as SIGTERM or the first "
         "Ctrl-C, after a save if --ckpt is given (--preempted-code changes "

@@ -22,6 +22,7 @@ enum class ExitCode : int {
   kNotFinite = 9,
   kLostWorker = 75,
   kInterrupted = 130,
+  kKilled = 137,  // 128 + SIGKILL: the code that shells report
   kStopped = 143,
 };
 

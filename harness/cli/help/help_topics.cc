@@ -172,8 +172,8 @@ std::string ExitCodesText() {
          RenderHelpEntries(workers) +
          fmt::format(
              "\nA worker that a scenario crashes (do: crash) exits with "
-             "{}, or with.exit_code.\n",
-             FaultParameters().exit_code);
+             "{}, or with.exit_code.\nA worker that is killed exits with {}.\n",
+             FaultParameters().exit_code, static_cast<int>(ExitCode::kKilled));
 }
 
 std::string SynonymsText() {

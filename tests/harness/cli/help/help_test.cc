@@ -155,6 +155,7 @@ TEST(HelpTest, ExitCodesNamesEveryCode) {
     EXPECT_THAT(output, HasSubstr(info.meaning));
   }
   EXPECT_THAT(output, HasSubstr(" 143 train: stopped"));
+  EXPECT_THAT(output, HasSubstr(" 137 killed with signal 9"));
 }
 
 TEST(HelpTest, ExitCodesExplainAProgramThatFailsWithoutACrash) {
@@ -173,7 +174,8 @@ TEST(HelpTest, ExitCodes_IncludeThoseOfWorkers) {
                 HasSubstr(fmt::format(" {} {}", static_cast<int>(info.exit),
                                       info.meaning)));
   }
-  EXPECT_THAT(workers, HasSubstr("exits with 70, or with.exit_code"));
+  EXPECT_THAT(workers, HasSubstr("exits with 70, or with.exit_code. A worker "
+                                 "that is killed exits with 137."));
 }
 
 // tests/acceptance/signals.py tests that `train` exits with these codes.
