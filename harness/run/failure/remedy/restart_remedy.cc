@@ -311,11 +311,15 @@ std::string RequeueRemedy(const Outline& outline, const Verdict& verdict) {
     }
     const std::optional<std::string> requeue = RequeueValue(record, 1);
     if (!requeue) return "";
-    return OneMoreRestart(
+    const std::string advice = OneMoreRestart(
         outline, verdict,
         fmt::format(
             "raise preemption.requeue{}, so that the job starts again after {}",
             *requeue, was_killed ? "its launcher was killed" : "its stop"));
+    return was_killed ? advice +
+                            "; no outcome in expect describes a run that "
+                            "ends with its launcher killed"
+                      : advice;
   }
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const bool is_requeued =

@@ -177,7 +177,8 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "expect: {outcome: recovers}\n",
        "if the expectation is right, raise preemption.requeue (0) to 1, so "
        "that "
-       "the job starts again after its launcher was killed"},
+       "the job starts again after its launcher was killed; no outcome in "
+       "expect describes a run that ends with its launcher killed"},
       {", restart: {policy: none}",
        "faults: [{id: c, at: {worker: 1, step: 6}, do: crash}]\n"
        "expect: {outcome: recovers}\n",
