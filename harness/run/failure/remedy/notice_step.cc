@@ -1,25 +1,36 @@
 #include "harness/run/failure/remedy/notice_step.h"
 
+#include "engine/text/units.h"
 #include "harness/run/failure/remedy/permitted_values.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
 std::string StopAdvice(const Record& record, const RecordFault& notice,
                        uint64_t stopped, const StepRange& steps) {
-  const bool stopped_in_own_step =
-      HasOwnStep(notice) && !notice.polled && *notice.step == stopped;
-  const bool is_possible = stopped_in_own_step &&
+  const bool is_possible = HasOwnStep(notice) && !notice.polled &&
                            record.setup.steps_per_execution == 1 &&
                            steps.first > 0 && steps.last < LastStepOf(record);
-  return is_possible ? StepAdvice(notice, steps) : "";
+  if (!is_possible) return "";
+  if (*notice.step == stopped) return StepAdvice(notice, steps);
+  const int64_t grace_ns = record.setup.notice_grace_ns;
+  if (grace_ns == 0 || *notice.step > stopped) return "";
+  const bool is_in_range =
+      steps.first <= *notice.step && *notice.step <= steps.last;
+  return fmt::format(
+      "set preemption.grace ({}) to 0s{}, as training continues after a notice "
+      "while enough of this grace is left for a save",
+      DurationToText(Duration(grace_ns)),
+      is_in_range ? "" : " and " + StepAdvice(notice, steps));
 }
 
 std::string SaveAtStopAdvice(const Record& record, const RecordFault& notice,
                              uint64_t stopped, uint64_t step) {
   const std::string moved =
       StopAdvice(record, notice, stopped, {.first = step, .last = step});
-  return moved.empty() ? ""
-                       : moved + ", as the job saves the step of the notice";
+  return moved.empty() || notice.step != stopped
+             ? moved
+             : moved + ", as the job saves the step of the notice";
 }
 
 }  // namespace gauntlet

@@ -420,6 +420,27 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "30s}}]\nexpect: {outcome: stops-cleanly, ends_at: {step: 5}}\n",
        "if the run was right, set ends_at: {step: 8} under expect (c.yaml:14); "
        "if the expectation is right, set the step of fault p (8) to 5"},
+      // Training continues until the save of step 8 has taken 3 s of the grace.
+      {"",
+       "preemption: {grace: 5s}\n"
+       "faults: [{id: p, at: {worker: 1, step: 7}, do: preempt, with: {grace: "
+       "30s}}, {id: s, after: p, at: {worker: 0, point: ckpt.shard.write}, do: "
+       "slow, with: {latency: 3s}}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 7}}\n",
+       "if the run was right, set resumed_from: {step: 9} under expect "
+       "(c.yaml:14); if the expectation is right, set preemption.grace (5s) to "
+       "0s, as training continues after a notice while enough of this grace is "
+       "left for a save"},
+      {"",
+       "preemption: {grace: 5s, requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 7}, do: preempt, with: {grace: "
+       "30s}}, {id: s, after: p, at: {worker: 0, point: ckpt.shard.write}, do: "
+       "slow, with: {latency: 3s}}]\n"
+       "expect: {outcome: stops-cleanly, ends_at: {step: 5}}\n",
+       "if the run was right, set ends_at: {step: 9} under expect (c.yaml:14); "
+       "if the expectation is right, set preemption.grace (5s) to 0s and set "
+       "the step of fault p (7) to 5, as training continues after a notice "
+       "while enough of this grace is left for a save"},
       // A notice in the last step of training stops nothing.
       {"",
        "preemption: {requeue: 0}\n"
