@@ -610,6 +610,29 @@ constexpr std::array kRemedies = {
     NamedRemedy{"exit_code", RemedyForExitCode},
 };
 
+// Returns "remove fault c" for "remove fault c, which ended attempt 1"; the
+// whole text if it has no such reason, or if more follows the reason.
+std::string_view WithoutReason(std::string_view change) {
+  constexpr std::string_view kReason = ", which ";
+  const size_t reason = change.find(kReason);
+  if (reason == change.npos) return change;
+  const bool has_more = change.find_first_of(",;", reason + kReason.size()) !=
+                        std::string_view::npos;
+  return has_more ? change : change.substr(0, reason);
+}
+
+// A change of the scenario, and the names of the expectations that it meets.
+struct NamedChange {
+  std::string text;
+  std::vector<std::string_view> meets;
+
+  // Adds another text of the same change. Keeps the text that has a reason.
+  void Add(std::string other, std::string_view name) {
+    if (text == WithoutReason(text)) text = std::move(other);
+    meets.push_back(name);
+  }
+};
+
 }  // namespace
 
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted) {
@@ -630,28 +653,26 @@ std::string ShorterDelays(const Outline& outline) {
 std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict) {
   const UnmetRun run = {
       .outline = outline, .verdict = verdict, .all = InterruptionsOf(outline)};
-  struct Change {
-    std::string text;
-    std::vector<std::string_view> meets;  // names of expectations
-  };
-  std::vector<Change> changes;
+  std::vector<NamedChange> changes;
   for (const Finding& finding : verdict.broken_expectations) {
     const auto found =
         std::ranges::find(kRemedies, finding.name, &NamedRemedy::name);
     if (found == kRemedies.end()) continue;
     std::string text = found->remedy(run);
     if (text.empty()) continue;
-    const auto same = std::ranges::find(changes, text, &Change::text);
+    const auto same = std::ranges::find(
+        changes, WithoutReason(text),
+        [](const NamedChange& one) { return WithoutReason(one.text); });
     if (same == changes.end()) {
       changes.push_back({.text = std::move(text), .meets = {found->name}});
     } else {
-      same->meets.push_back(found->name);
+      same->Add(std::move(text), found->name);
     }
   }
   if (changes.size() == 1) return changes.front().text;
   std::vector<std::string> texts;
   texts.reserve(changes.size());
-  for (const Change& change : changes) {
+  for (const NamedChange& change : changes) {
     texts.push_back(fmt::format("for {}, {}", fmt::join(change.meets, " and "),
                                 change.text));
   }

@@ -441,6 +441,14 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the expectation is right, set preemption.grace (5s) to 0s and set "
        "the step of fault p (7) to 5, as training continues after a notice "
        "while enough of this grace is left for a save"},
+      // One change meets both expectations.
+      {"",
+       "faults: [{id: f, at: {worker: 1, save: 1, point: ckpt.shard.write}, "
+       "do: bit_flip}, {id: c, at: {worker: 1, step: 6}, do: crash}]\n"
+       "expect: {outcome: recovers, resumed_from: {step: 4}}\n",
+       "if the run was right, set outcome: refuses and remove resumed_from "
+       "under expect (c.yaml:13); if the expectations are right, remove fault "
+       "f, which damaged the checkpoint of step 4"},
       // A notice in the last step of training stops nothing.
       {"",
        "preemption: {requeue: 0}\n"
