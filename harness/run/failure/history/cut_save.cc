@@ -73,8 +73,9 @@ std::string DelayedSaveText(const BegunSave& save,
 // Returns "fault slowdisk (slow, 3s) delayed the save of step 8, which was
 // still being written when END; the 9 acknowledged saves took 17 ms (median)".
 // If the save IsSlowAnyway, a fault that fired once is not the cause, and is
-// named last: ", so it would have been pending without fault slowdisk (slow,
-// 3s), too".
+// named last: ", so even without fault slowdisk (slow, 3s) this save would have
+// taken longer than 0.9 ms". The time is that from the begin of the save to
+// `until_ns`.
 std::string CutSaveText(const Record& record, const BegunSave& save,
                         int64_t until_ns, std::string_view end) {
   std::vector<const RecordFault*> causes = DelaysOf(record, save, until_ns);
@@ -89,9 +90,10 @@ std::string CutSaveText(const Record& record, const BegunSave& save,
       "{} was still being written when {}{}{}", DelayedSaveText(save, causes),
       end, OtherSavesText(record, save.begin_ns),
       others.empty() ? ""
-                     : fmt::format(", so it would have been pending without "
-                                   "{}, too",
-                                   FaultsText(others)));
+                     : fmt::format(", so even without {} this save would have "
+                                   "taken longer than {}",
+                                   FaultsText(others),
+                                   MillisecondsText(until_ns - save.begin_ns)));
 }
 
 // Returns "; it waited for the previous save: the save of step 5 took 115 ms",

@@ -52,15 +52,15 @@ std::string UsualSaveText(const Record& record);
 // Returns "fault slowdisk (slow, 3s) delayed the save of step 12, which was
 // still being written when worker 2 was killed because of fault k (…), 575 ms
 // after the save began; the run's 9 acknowledged saves took 430 ms (median)".
-// If the save IsSlowAnyway, names the faults that fire only once last: ", so it
-// would have been pending without fault slowdisk (slow, 3s), too". The
-// text names the first end of a process from the begin of the save to the end
-// of the span, and the newest fault in the span. The duration ends at the fault
-// of ImmediateFaultOf, if there is one. If this fault fired before the save
-// began, returns "the save of step 12 began only after fault k (…) had fired",
-// with the previous save if this save waited for it: "; it waited for the
-// previous save: fault slowdisk (slow, 3s) delayed the save of step 8, which
-// took 620 ms". REQUIRES: the save was pending at the end of the span.
+// If the save IsSlowAnyway, names the faults that fire only once last: ", so
+// even without fault slowdisk (slow, 3s) this save would have taken longer than
+// 575 ms". The text names the first end of a process from the begin of the save
+// to the end of the span, and the newest fault in the span. The duration ends
+// at the fault of ImmediateFaultOf, if there is one. If this fault fired before
+// the save began, returns "the save of step 12 began only after fault k (…) had
+// fired", with the previous save if this save waited for it: "; it waited for
+// the previous save: fault slowdisk (slow, 3s) delayed the save of step 8,
+// which took 620 ms". REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 

@@ -187,8 +187,8 @@ TEST(OldResumeTest, DelayThatMadeNoDifference_IsNotNamed) {
   EXPECT_EQ(CauseOf(record),
             "the save of step 12 was still being written when worker 2 was "
             "killed, 575 ms after the save began; the save of step 8 took "
-            "620 ms, so it would have been pending without fault slowdisk "
-            "(slow, 600ms), too");
+            "620 ms, so even without fault slowdisk (slow, 600ms) this save "
+            "would have taken longer than 575 ms");
   // The fault may have delayed the save before, too.
   record.faults[0].latency_ns = 1 * kMs;
   record.faults[0].always = true;
