@@ -118,7 +118,7 @@ std::string LaterSaveAdvice(const Record& record, const Restart& restart,
 }
 
 // Returns the change after which the fault fires when the save after that of
-// `step` begins: "set at of fault c to {worker: 1, save: 3, point:
+// `step` begins: "set `at` of fault c to {worker: 1, save: 3, point:
 // ckpt.begin}". An asynchronous save begins once the one before it is
 // acknowledged. Returns "" if training ends before the next save.
 std::string NextSaveAdvice(const Record& record, const Restart& restart,
@@ -134,7 +134,7 @@ std::string NextSaveAdvice(const Record& record, const Restart& restart,
     newest = save.step;
   }
   return fmt::format(
-      "set at of fault {} to {{worker: {}, save: {}, point: ckpt.begin}}",
+      "set `at` of fault {} to {{worker: {}, save: {}, point: ckpt.begin}}",
       fault.id, fault.worker, number + (step - newest) / interval + 1);
 }
 

@@ -589,10 +589,11 @@ TEST(RemediesTest, FaultAfterAnAsynchronousSave_MovesToTheBeginOfTheNext) {
   for (size_t i = 1; i < events.size(); ++i) {
     events[i].t_ns = 43 + static_cast<int64_t>(i);
   }
-  EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
-            "set at of fault c to {worker: 1, save: 3, point: ckpt.begin}, so "
-            "that the save of step 8 comes before it, as each save waits for "
-            "the one before");
+  EXPECT_EQ(
+      RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
+      "set `at` of fault c to {worker: 1, save: 3, point: ckpt.begin}, so "
+      "that the save of step 8 comes before it, as each save waits for "
+      "the one before");
 }
 
 // Another fault delayed the save before the crash.
