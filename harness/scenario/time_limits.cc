@@ -59,7 +59,8 @@ Duration LongestSilence(const Case& one) {
                           ? SilenceOfStepFault(one, setup, fault)
                           : setup.detection_bound_joining_ns;
     if (TakesLatency(fault.kind)) {
-      silence = std::min(silence, fault.with.latency.count());
+      silence =
+          std::min(silence, (fault.with.latency + fault.with.jitter).count());
     }
     longest = std::max(longest, silence);
   }

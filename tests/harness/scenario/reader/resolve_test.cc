@@ -670,6 +670,11 @@ TEST(ResolveTest, HangIsWaitedForUntilTheEngineHasFoundIt) {
                               "with: {latency: 20s}}]")),
       seconds(25) + milliseconds(100))
       << "as long as it is slow";
+  EXPECT_EQ(
+      HangLimitOf(With(fast + "\nfaults: [{at: {point: ckpt.begin}, do: delay, "
+                              "with: {latency: 15s, jitter: 5s}}]")),
+      seconds(25) + milliseconds(100))
+      << "as long as the longest delay";
 }
 
 // The fault may keep the workers from rejoining, too.
