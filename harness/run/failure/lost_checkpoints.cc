@@ -227,8 +227,7 @@ std::vector<const RecordEvent*> StoreEventsUntil(const Record& record,
   ForEachEvent(record, [&](const RecordEvent& event) {
     if (event.t_ns <= until_ns &&
         (event.kind == RecordKind::kSaveAcknowledged ||
-         event.kind == RecordKind::kRejected ||
-         event.kind == RecordKind::kRetired)) {
+         event.kind == RecordKind::kRejected || ShowsDeletion(record, event))) {
       events.push_back(&event);
     }
   });
@@ -254,7 +253,7 @@ DeletedCheckpoints DeletedUntil(const Record& record, int64_t until_ns) {
       if (event->reason != RecordReason::kKeptPermanently) there.insert(name);
       continue;
     }
-    if (event->kind == RecordKind::kRetired) {
+    if (event->kind != RecordKind::kRejected) {
       if (const auto step = StepInName(name)) deleted.steps.insert(*step);
       if (std::cmp_less_equal(there.size(), record.setup.keep)) {
         deleted.by_retention = false;
@@ -294,8 +293,11 @@ std::set<std::string_view> SavedUntil(const Record& record, int64_t until_ns) {
   std::set<std::string_view> names;
   for (const RecordEvent* event : StoreEventsUntil(record, until_ns)) {
     const std::string_view name = BaseName(event->path);
-    if (event->kind == RecordKind::kRetired) names.erase(name);
-    if (event->kind == RecordKind::kSaveAcknowledged) names.insert(name);
+    if (event->kind == RecordKind::kSaveAcknowledged) {
+      names.insert(name);
+    } else if (event->kind != RecordKind::kRejected) {
+      names.erase(name);
+    }
   }
   return names;
 }
@@ -380,6 +382,19 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
     explanation.why_refusal = WhyRefusal(record, lost, *refusal);
   }
   return explanation;
+}
+
+bool ShowsDeletion(const Record& record, const RecordEvent& event) {
+  if (event.kind == RecordKind::kRetired) return true;
+  if (event.kind != RecordKind::kRetireBegin || !record.left.store_listed) {
+    return false;
+  }
+  const std::string_view name = BaseName(event.path);
+  const bool has_ended = FirstOf(record, [name](const RecordEvent& other) {
+                           return other.kind == RecordKind::kRetired &&
+                                  BaseName(other.path) == name;
+                         }) != nullptr;
+  return !has_ended && IntegrityOf(record, name) == Integrity::kNotVerified;
 }
 
 std::string ExplainRefusal(const Record& record) {

@@ -393,7 +393,8 @@ constexpr KeySpec kKeys[] = {
      .type = T::kChoice,
      .doc =
          "all workers on the launcher's host, or each worker on a host of its "
-         "own with shared storage; a partition then cuts off the launcher too",
+         "own with shared storage (simulated world only); a partition then "
+         "cuts off the launcher too",
      .fallback = "one_host",
      .listed = "one_host|one_host_per_worker"},
     {.path = "cluster.link",

@@ -175,10 +175,9 @@ std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
         return one.reaction == Reaction::kRestartsJob &&
                one.from_ns < kill_ns && kill_ns <= one.reaction_ns;
       });
-  return restarts ? "; the launcher restarted the job: a killed worker is a "
-                    "loss, which cluster.restart.max limits; "
-                    "preemption.requeue limits only new starts of the "
-                    "launcher"
+  return restarts ? "; the launcher restarted the job, as a killed worker is a "
+                    "loss (cluster.restart.max), not a stop "
+                    "(preemption.requeue)"
                   : "";
 }
 

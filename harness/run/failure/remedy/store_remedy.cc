@@ -14,6 +14,7 @@
 #include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/worker_events.h"
+#include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/remedy/permitted_values.h"
 #include "harness/run/failure/remedy/resume_remedy.h"
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ StoredSteps StoredStepsOf(const Record& record) {
     if (event.kind == RecordKind::kSaveAcknowledged) {
       steps.saved.insert(event.step);
       if (DamageOf(record, name) != nullptr) steps.damaged.insert(event.step);
-    } else if (event.kind == RecordKind::kRetired) {
+    } else if (ShowsDeletion(record, event)) {
       if (const auto step = StepInName(name)) steps.deleted.insert(*step);
     }
   });

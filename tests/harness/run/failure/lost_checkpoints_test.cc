@@ -226,6 +226,22 @@ TEST(LostCheckpointsTest, CheckpointThatRetentionDeletedIsPartOfTheCause) {
           "1)");
 }
 
+// The process of the chief was killed while it removed the checkpoint.
+TEST(LostCheckpointsTest, RemovalThatAKillCutShort_IsADeletion) {
+  RecordEvent begin = Deleted(3, 5);
+  begin.kind = RecordKind::kRetireBegin;
+  Record record = RecordOfARefusal(1, {Saved(1, 5), Saved(2, 10), begin});
+  EXPECT_EQ(ExplainRefusal(record), kRot) << "the store was not listed";
+  record.left = {.store_listed = true,
+                 .checkpoints = {{.name = "step-000000010-g1"}}};
+  EXPECT_EQ(ExplainRefusal(record),
+            std::string(kRot) +
+                "; the checkpoint of step 5 was deleted by retention (keep: "
+                "1)");
+  record.left.checkpoints.push_back({.name = "step-000000005-g1"});
+  EXPECT_EQ(ExplainRefusal(record), kRot) << "the removal was undone";
+}
+
 // Returns the record of a refusal after a power loss, which left a torn
 // checkpoint of step 10 and nothing of that of step 15.
 Record RecordOfALyingDisk() {

@@ -359,15 +359,15 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
           "point: step.end}, do: preempt, with: {grace: 1s}}]\n"
           "expect: {outcome: stops-cleanly}\n")
           .cause,
-      AllOf(StartsWith("fault s (slow, 5s) delayed the save of step 8, which "
-                       "was still being written when worker 1 was killed "
-                       "because of fault p (preempt worker 1 at step.end, step "
-                       "8, grace 1s), 1.0 s after the notice; the save had run "
-                       "for "),
-            EndsWith("; the launcher restarted the job: a killed worker is a "
-                     "loss, which cluster.restart.max limits; "
-                     "preemption.requeue limits only new starts of the "
-                     "launcher (in simulated time)")));
+      AllOf(
+          StartsWith("fault s (slow, 5s) delayed the save of step 8, which "
+                     "was still being written when worker 1 was killed "
+                     "because of fault p (preempt worker 1 at step.end, step "
+                     "8, grace 1s), 1.0 s after the notice; the save had run "
+                     "for "),
+          EndsWith("; the launcher restarted the job, as a killed worker is a "
+                   "loss (cluster.restart.max), not a stop "
+                   "(preemption.requeue) (in simulated time)")));
 }
 
 // Returns the events of a worker whose save failed because of a fault.
