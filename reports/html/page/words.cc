@@ -59,12 +59,15 @@ constexpr ReasonMeaning kLauncherReasons[] = {
      "No restart is left, or the number of workers has to change."},
     {RecordReason::kInterrupted, "The launcher was interrupted a second time."},
     {RecordReason::kGraceOver,
-     "The worker had been asked to stop and did not end within its grace "
-     "period, so the launcher killed it."},
+     "The worker did not end in time, so the launcher killed it: within the "
+     "grace period after a request to stop, or within 0.5 s after its attempt "
+     "had ended."},
     {RecordReason::kAttemptOver,
      "The worker was still running after the end of its attempt."},
     {RecordReason::kNoSign,
-     "After a loss, the worker did not report a rejoin."},
+     "After a loss, the worker did not report a rejoin in time, so the "
+     "launcher killed it: within cluster.step_timeout, at most 15 s (0.5 s if "
+     "its heartbeats had stopped)."},
 };
 
 // Returns the explanation of a reason, as timelines print it.
