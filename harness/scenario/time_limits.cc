@@ -32,12 +32,20 @@ bool IsOfAStep(Point point) {
          part == RunPart::kHeartbeat;
 }
 
+// Returns true iff a fault of the kind disturbs the network for some time.
+bool DisturbsNetworkForATime(FaultKind kind) {
+  const auto parameters = ParametersOf(kind);
+  return IsNetworkFault(kind) &&
+         std::ranges::find(parameters, "duration", &FaultParameterInfo::name) !=
+             parameters.end();
+}
+
 // Returns the time that the engine needs to detect a fault during steps. In a
 // job that rejoins, a network fault may last until the rejoin and hinder it.
 int64_t SilenceOfStepFault(const Case& one, const RunSetup& setup,
                            const Fault& fault) {
   const bool reaches_rejoin = one.cluster.policy == RestartPolicy::kRejoin &&
-                              IsNetworkFault(fault.kind);
+                              DisturbsNetworkForATime(fault.kind);
   if (!reaches_rejoin) return setup.detection_bound_ns;
   const int64_t joining_ns = setup.detection_bound_joining_ns;
   return fault.with.duration == Duration::zero()
@@ -48,7 +56,8 @@ int64_t SilenceOfStepFault(const Case& one, const RunSetup& setup,
 
 // Returns the longest time for which the engine may emit no event: the time
 // that it needs to detect a hanging step (on a busy machine, a step may take
-// that long) or, if longer, to detect a hang that a planned fault causes.
+// that long) or, if longer, to detect a hang that a planned fault causes, or to
+// give up a rejoin that it hinders.
 Duration LongestSilence(const Case& one) {
   RunSetup setup;
   SetDeadlines(one, setup);

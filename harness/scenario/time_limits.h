@@ -14,8 +14,9 @@ namespace gauntlet {
 
 // Returns the time without an event from any worker after which the run counts
 // as hanging. That is timeout.hang of the case. By default, it is the time that
-// the engine may take to detect that a step or a planned fault hangs, plus a
-// margin, but at least 15 s.
+// the engine may take to detect that a step or a planned fault hangs, or to
+// give up a rejoin that a planned fault hinders, plus a margin, but at least 15
+// s.
 Duration HangLimitOf(const Case& one);
 // Returns the maximum duration of the run: timeout.total of the case. By
 // default, it is a minute above the hang limit, but at least 120 s.

@@ -144,8 +144,8 @@ SimDisk::KeptNames SimDisk::NamesWith(const std::vector<bool>& kept) const {
     if (!kept[i]) continue;
     const NameChange& change = pending_[i];
     const Inode* const inode = change.inode.get();
-    // An inode has one name, so its present one is removed. It is older than
-    // change.from_name if renames before this change were lost.
+    // An inode has one name, so its present one is removed. If earlier renames
+    // were lost, that is an older name than change.from_name.
     const auto link = links.find(inode);
     if (link != links.end()) {
       TakeAway(inode, link->second.first, link->second.second,

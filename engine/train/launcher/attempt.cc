@@ -17,7 +17,7 @@ namespace {
 // After this many consecutive restarts, each without a new step since the one
 // before, the next loss restarts all workers: the fault may be in the workers
 // that kept running.
-constexpr int kMaxRejoinsWithoutProgress = 2;
+constexpr int kRestartsBeforeWholeJob = 2;
 
 // If this much time passes between two checks of the workers, the launcher
 // concludes that it was paused itself (SIGSTOP, a frozen container). Normally
@@ -289,7 +289,7 @@ void Attempt::HandleLosses() {
   const bool same =
       launch_.membership.WorkersOf(launch_.incarnation + 1) == members_;
   const bool helps =
-      launch_.budget.restarts_without_progress() < kMaxRejoinsWithoutProgress;
+      launch_.budget.restarts_without_progress() < kRestartsBeforeWholeJob;
   if (same && helps && launch_.CountRestart(reason)) return;
   restart_reason_ = reason;
   End(Reason::kTooManyLosses);

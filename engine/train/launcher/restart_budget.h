@@ -50,7 +50,7 @@ class RestartBudget {
  private:
   const LauncherOptions& options_;
   int spent_ = 0;
-  // Consecutive losses without a new step in between.
+  // Consecutive restarts, each without a new step since the one before.
   int restarts_without_progress_ = 0;
   uint64_t furthest_step_ = 0;
   uint64_t furthest_step_before_ = 0;

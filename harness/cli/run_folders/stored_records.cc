@@ -173,7 +173,7 @@ Status CheckRecordsIn(const fs::path& run, const std::string& text) {
 
 // Returns the error for a case's folder without a record. `other`: folder of
 // the case's record of the other world; "" if there is none.
-Status FolderHasNoRecord(const std::string& folder, const std::string& other) {
+Status NoRecordInFolder(const std::string& folder, const std::string& other) {
   const std::string advice =
       other.empty()
           ? ""
@@ -193,7 +193,7 @@ Status CheckMeantWorld(const fs::path& run, const std::string& text,
   if (text == picked || picked == meant || !IsFolder(run / meant)) {
     return OkStatus();
   }
-  return FolderHasNoRecord(meant, picked);
+  return NoRecordInFolder(meant, picked);
 }
 
 // Returns the folders of the run's cases that have a record or a crash test,
@@ -392,7 +392,7 @@ Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,
           return NameOfFolder(folder) == NameOfFolder(text) &&
                  HasRecord(run, folder);
         });
-    return FolderHasNoRecord(text, other == folders.end() ? "" : *other);
+    return NoRecordInFolder(text, other == folders.end() ? "" : *other);
   }
   ASSIGN_OR_RETURN(const std::string name,
                    PickName("case", text, NamesOf(folders)));

@@ -81,8 +81,9 @@ Result<RunTarget> PickRunTarget(const std::string& target,
 // Returns the folders of one case of the run. `text` is the name of a folder or
 // of a case, or a unique prefix of a case's name. A case counts if it has a
 // record, or is a crash test of another program. If a case was recorded in both
-// worlds, its name selects both folders. kIoError: the run's folder cannot be
-// listed, or that of a selected case cannot be read.
+// worlds, its name selects both folders. kNotFound: there is no such case, or
+// its folder has no record. kIoError: the run's folder cannot be listed, or
+// that of a selected case cannot be read.
 Result<std::vector<std::string>> PickCaseFolders(
     const std::filesystem::path& run, const std::string& text);
 

@@ -394,7 +394,10 @@ bool ShowsDeletion(const Record& record, const RecordEvent& event) {
                            return other.kind == RecordKind::kRetired &&
                                   BaseName(other.path) == name;
                          }) != nullptr;
-  return !has_ended && IntegrityOf(record, name) == Integrity::kNotVerified;
+  const auto& rejected = record.left.rejected;
+  const bool is_rejected = std::ranges::find(rejected, name) != rejected.end();
+  return !has_ended && !is_rejected &&
+         IntegrityOf(record, name) == Integrity::kNotVerified;
 }
 
 std::string ExplainRefusal(const Record& record) {

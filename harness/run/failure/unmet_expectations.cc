@@ -145,8 +145,9 @@ std::string LastLauncherText(const Unmet& unmet) {
   return JoinedTexts({EndsText(unmet), ExitText(record, unmet.verdict)});
 }
 
-// Returns "worker 1 was restarted alone …, so the run resumed from memory at
-// step 6 and loaded no checkpoint"; "" if no generation resumed from memory.
+// Returns "worker 1 was restarted alone …; the workers resumed from memory at
+// step 6, so the run loaded no checkpoint"; "" if no generation resumed from
+// memory.
 // Leaves out the restart if the cause so far describes it.
 std::string FromMemoryText(const Unmet& unmet) {
   const Outline& outline = unmet.outline;

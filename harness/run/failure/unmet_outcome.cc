@@ -401,7 +401,7 @@ std::string ExplainHang(const Outline& outline) {
   std::vector<std::string> texts;
   const std::optional<StepPace> pace = PaceOfTimedOutRun(outline);
   const bool needs_attempts =
-      record.ending == RunEnding::kTimedOut || EndedInRejoin(record, all);
+      record.ending == RunEnding::kTimedOut || EndedDuringRejoin(record, all);
   if (needs_attempts && !all.empty()) AddAttempts(outline, all, texts);
   // Signs that come after the end of the last attempt belong to it.
   const bool is_unanswered =

@@ -356,10 +356,10 @@ constexpr KeySpec kKeys[] = {
      .high = kMaxReplicas},
     {.path = "cluster.workers_per_attempt",
      .type = T::kCounts,
-     .doc = "number of workers of each attempt (the time from the start of all "
-            "workers until none runs), in order; a rejoin within an attempt "
-            "uses up an entry, too; the last entry counts for all later "
-            "attempts",
+     .doc = "number of workers, one entry for each attempt (the time from the "
+            "start of all workers until none runs) in order; a rejoin within "
+            "an attempt uses up an entry, too; the last entry counts for all "
+            "later attempts",
      .fallback = "`workers`",
      .low = 1,
      .high = kMaxReplicas},

@@ -309,7 +309,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Reports an error for a document that is neither a scenario nor a job file: it
 // is no map, has another schema or, without a schema, an unknown key.
-void CheckIsScenario(const YamlNode& document, Diagnostics& diagnostics) {
+void CheckIsScenarioOrJob(const YamlNode& document, Diagnostics& diagnostics) {
   if (document.kind != YamlKind::kMap) {
     diagnostics.Error(document.place,
                       fmt::format("not a scenario: expected a map, found {}",
@@ -398,7 +398,7 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
   std::vector<std::string> lines = LinesWithEnds(text);
   for (YamlNode& document : documents) {
     const size_t errors = diagnostics.size();
-    CheckIsScenario(document, diagnostics);
+    CheckIsScenarioOrJob(document, diagnostics);
     if (diagnostics.size() != errors || !MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
     // Begins with the last spelling, because a replacement moves the text after

@@ -59,9 +59,8 @@ constexpr ReasonMeaning kLauncherReasons[] = {
      "No restart is left, or the number of workers has to change."},
     {RecordReason::kInterrupted, "The launcher was interrupted a second time."},
     {RecordReason::kGraceOver,
-     "The worker did not end in time, so the launcher killed it: within the "
-     "grace period after a request to stop, or within 0.5 s after its attempt "
-     "had ended."},
+     "The launcher killed the worker because it was still running when its "
+     "time to end was over: 0.5 s after a loss, otherwise its grace period."},
     {RecordReason::kAttemptOver,
      "The worker was still running after the end of its attempt."},
     {RecordReason::kNoSign,

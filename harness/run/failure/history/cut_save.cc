@@ -175,10 +175,11 @@ std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
         return one.reaction == Reaction::kRestartsJob &&
                one.from_ns < kill_ns && kill_ns <= one.reaction_ns;
       });
-  return restarts ? "; the launcher restarted the job, as a killed worker is a "
-                    "loss (cluster.restart.max), not a stop "
-                    "(preemption.requeue)"
-                  : "";
+  return restarts
+             ? "; the launcher restarted the job: a killed worker counts as a "
+               "loss, so cluster.restart.max applies, not "
+               "preemption.requeue"
+             : "";
 }
 
 }  // namespace

@@ -431,7 +431,8 @@ bool LacksProgress(const Record& record, const std::vector<Interruption>& all) {
                                StepReachedBy(record, all.back().end_ns);
 }
 
-bool EndedInRejoin(const Record& record, const std::vector<Interruption>& all) {
+bool EndedDuringRejoin(const Record& record,
+                       const std::vector<Interruption>& all) {
   if (all.empty() || all.back().reaction != Reaction::kRestartsWorker) {
     return false;
   }

@@ -63,7 +63,8 @@ bool LacksProgress(const Record& record, const std::vector<Interruption>& all);
 
 // Returns true iff the run ended while its workers rejoined after the last
 // interruption: none of them had resumed by then.
-bool EndedInRejoin(const Record& record, const std::vector<Interruption>& all);
+bool EndedDuringRejoin(const Record& record,
+                       const std::vector<Interruption>& all);
 
 // Returns a fault that repeats without an end, and ended each attempt from the
 // first that it ended to the last of the run. At least two such attempts are

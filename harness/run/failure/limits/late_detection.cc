@@ -102,7 +102,7 @@ std::string_view DetectorText(const Record& record) {
 KeyedLimit LimitOfLastWait(const Outline& outline) {
   const RunSetup& setup = outline.record.setup;
   const std::vector<Interruption> all = InterruptionsOf(outline);
-  if (EndedInRejoin(outline.record, all)) {
+  if (EndedDuringRejoin(outline.record, all)) {
     return {.key =
                 "the rejoin limit that follows from "
                 "cluster.save_timeout",

@@ -31,7 +31,7 @@ struct KeyedLimit {
 };
 
 // Returns the limit of the wait in which a run hung until it was ended: that of
-// a rejoin if the workers rejoined, that of a save if one was pending, else
+// a rejoin if the run ended during one, that of a save if one was pending, else
 // that of a step.
 KeyedLimit LimitOfLastWait(const Outline& outline);
 

@@ -36,8 +36,8 @@ const RecordFault* NoticeOfStop(const Outline& outline);
 
 // Returns the change after which a run that stopped on a notice stops at the
 // expected step, or in the expected epoch: "set the step of fault p (9) to 12";
-// "" if it did not stop in the step of the fault, or if no such change is
-// known.
+// "set preemption.grace (5s) to 0s, …" if it trained on for a part of this
+// grace; "" if no such change is known.
 std::string StopStepRemedy(const Outline& outline);
 
 // Returns the change after which `expected` epochs end after the first restart,

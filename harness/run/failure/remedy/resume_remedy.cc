@@ -411,8 +411,8 @@ std::string NewerSave(const Outline& outline, const MostRecomputed& found,
   // A newer save may not suffice after the kill of the launcher, because its
   // workers train on for some time.
   if (KillsLauncher(found.restart)) return "";
-  // A fault in a save costs the steps since the save before, in a later save,
-  // too.
+  // A fault that fires before the commit of a save costs a whole interval,
+  // whichever save it is in.
   const RecordFault* const ending = found.restart.ending;
   const bool costs_an_interval =
       ending != nullptr && ending->in_save &&

@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "engine/worker_exit_code.h"
+#include "harness/record/record_file.h"
 #include "harness/run/case_runner.h"
 #include "harness/run/failure/failure_summary.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/files/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
 
@@ -359,15 +361,15 @@ TEST_F(UnmetOutcomeTest, GracePeriodTooShortForASave_NamesTheSave) {
           "point: step.end}, do: preempt, with: {grace: 1s}}]\n"
           "expect: {outcome: stops-cleanly}\n")
           .cause,
-      AllOf(
-          StartsWith("fault s (slow, 5s) delayed the save of step 8, which "
-                     "was still being written when worker 1 was killed "
-                     "because of fault p (preempt worker 1 at step.end, step "
-                     "8, grace 1s), 1.0 s after the notice; the save had run "
-                     "for "),
-          EndsWith("; the launcher restarted the job, as a killed worker is a "
-                   "loss (cluster.restart.max), not a stop "
-                   "(preemption.requeue) (in simulated time)")));
+      AllOf(StartsWith("fault s (slow, 5s) delayed the save of step 8, which "
+                       "was still being written when worker 1 was killed "
+                       "because of fault p (preempt worker 1 at step.end, step "
+                       "8, grace 1s), 1.0 s after the notice; the save had run "
+                       "for "),
+            EndsWith(
+                "; the launcher restarted the job: a killed worker counts as a "
+                "loss, so cluster.restart.max applies, not "
+                "preemption.requeue (in simulated time)")));
 }
 
 // Returns the events of a worker whose save failed because of a fault.
@@ -493,6 +495,25 @@ TEST_F(UnmetOutcomeTest, FaultThatOutlastsARejoinIsTheCause) {
       "ended and no worker was declared lost (the rejoin limit that follows "
       "from cluster.save_timeout is 640s); the run did not end within 40s "
       "(timeout.total)");
+}
+
+// In real processes, such a run may hang. The attempt is part of the cause
+// then, too.
+TEST_F(UnmetOutcomeTest, HangDuringARejoin_NamesTheFaultBefore) {
+  Run(CaseWithCluster(
+      "restart: {policy: rejoin}",
+      "timeout: {total: 40s}\n"
+      "faults: [{id: c, at: {worker: 1, step: 6, point: comm.send}, do: "
+      "asymmetric_partition}]\n"
+      "expect: {outcome: recovers}\n"));
+  Parsed<Record> read =
+      ReadRecord(ReadTextFile(scratch_.path() + "/record.jsonl"), "r");
+  ASSERT_TRUE(read.value.has_value());
+  Record& record = *read.value;
+  record.ending = RunEnding::kHung;
+  EXPECT_THAT(ExplainHang(Outline(record)),
+              StartsWith("fault c (asymmetric_partition worker 1 at comm.send, "
+                         "step 6) interrupted attempt 1: "));
 }
 
 TEST_F(UnmetOutcomeTest, StepsThatDoNotFitIntoTheTotalAreTheCause) {

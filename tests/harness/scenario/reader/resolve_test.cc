@@ -690,9 +690,13 @@ TEST(ResolveTest, PartitionIsWaitedForUntilARejoinHasFailed) {
   const Case rejoin = partition("rejoin", "");
   EXPECT_GT(HangLimitOf(rejoin), rejoin.train.cluster.save_timeout +
                                      rejoin.train.cluster.rendezvous_timeout);
-  EXPECT_GT(TotalLimitOf(rejoin), HangLimitOf(rejoin));
   EXPECT_EQ(HangLimitOf(partition("rejoin", ", with: {duration: 20s}")),
             HangLimitOf(whole_job) + seconds(20));
+  EXPECT_EQ(
+      HangLimitOf(With("cluster: {restart: {policy: rejoin}}\n"
+                       "faults: [{at: {step: 2}, do: connection_reset}]")),
+      HangLimitOf(whole_job))
+      << "a reset does not last";
 }
 
 TEST(ResolveTest, NoCheckpointsIsNotTheSameAsAny) {
