@@ -17,6 +17,7 @@
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/deletions.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -382,22 +383,6 @@ LossExplanation ExplainLoss(const Record& record, const Verdict& verdict) {
     explanation.why_refusal = WhyRefusal(record, lost, *refusal);
   }
   return explanation;
-}
-
-bool ShowsDeletion(const Record& record, const RecordEvent& event) {
-  if (event.kind == RecordKind::kRetired) return true;
-  if (event.kind != RecordKind::kRetireBegin || !record.left.store_listed) {
-    return false;
-  }
-  const std::string_view name = BaseName(event.path);
-  const bool has_ended = FirstOf(record, [name](const RecordEvent& other) {
-                           return other.kind == RecordKind::kRetired &&
-                                  BaseName(other.path) == name;
-                         }) != nullptr;
-  const auto& rejected = record.left.rejected;
-  const bool is_rejected = std::ranges::find(rejected, name) != rejected.end();
-  return !has_ended && !is_rejected &&
-         IntegrityOf(record, name) == Integrity::kNotVerified;
 }
 
 std::string ExplainRefusal(const Record& record) {

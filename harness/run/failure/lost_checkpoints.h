@@ -25,11 +25,6 @@ struct LossExplanation {
 // an invalid state or no longer has, although no fault damaged them.
 LossExplanation ExplainLoss(const Record& record, const Verdict& verdict);
 
-// Returns true iff the event shows that its checkpoint, which no fault damaged,
-// was deleted by retention or to make room: the removal ended, or it had begun
-// and the checkpoint was missing after the run.
-bool ShowsDeletion(const Record& record, const RecordEvent& event);
-
 // Returns "no checkpoint can be loaded: model-00002-of-00003.safetensors of
 // step-000000004-g1 was damaged by fault rot; …" if a worker refused to start
 // for that reason; else "". Names the checkpoints that were deleted before, and

@@ -13,8 +13,8 @@
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/named_faults.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/deletions.h"
 #include "harness/run/failure/history/worker_events.h"
-#include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/remedy/permitted_values.h"
 #include "harness/run/failure/remedy/resume_remedy.h"
 #include <fmt/format.h>

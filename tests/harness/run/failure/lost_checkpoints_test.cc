@@ -238,7 +238,8 @@ TEST(LostCheckpointsTest, RemovalThatAKillCutShort_IsADeletion) {
             std::string(kRot) +
                 "; the checkpoint of step 5 was deleted by retention (keep: "
                 "1)");
-  record.left.checkpoints.push_back({.name = "step-000000005-g1"});
+  record.left.checkpoints.push_back(
+      {.name = "step-000000005-g1", .valid = true});
   EXPECT_EQ(ExplainRefusal(record), kRot) << "the removal was undone";
 }
 
