@@ -103,9 +103,7 @@ KeyedLimit LimitOfLastWait(const Outline& outline) {
   const RunSetup& setup = outline.record.setup;
   const std::vector<Interruption> all = InterruptionsOf(outline);
   if (EndedDuringRejoin(outline.record, all)) {
-    return {.key =
-                "the rejoin limit that follows from "
-                "cluster.save_timeout",
+    return {.key = "the rejoin limit that follows from cluster.save_timeout",
             .limit_ns = setup.detection_bound_joining_ns};
   }
   const int64_t from_ns = all.empty() ? INT64_MIN : all.back().reaction_ns;
