@@ -43,6 +43,7 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
     case RecordKind::kResumedFromMemory:
       worker.generation = event.generation;
       worker.step = event.step;
+      worker.has_state = true;
       worker.stops = worker.is_gone = false;
       worker.steps_over = 0;
       for (auto* at : {&worker.noticed_at, &worker.delivered_at}) {
@@ -245,10 +246,14 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
         fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
                     NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
   }
-  // A worker that exits because it lost another worker need not have agreed on
-  // a step to stop at.
+  // A worker need not have agreed on a step to stop at if it exits because it
+  // lost another worker, or because the job cannot start.
   const bool lost = IsExit(event.count, {WorkerExit::kLostWorker});
-  if (!worker.finished && !lost) CheckStop(by, worker);
+  const bool cannot_start =
+      !worker.has_state &&
+      IsExit(event.count, {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
+                           WorkerExit::kOtherJob});
+  if (!worker.finished && !lost && !cannot_start) CheckStop(by, worker);
 }
 
 void Notices::CheckStop(const Emitter& by, const Worker& worker) {

@@ -129,6 +129,12 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         SpoiledRun{"StopsWithoutAnAgreement", PreemptedRun,
                    "grace/no-agreement", NeverAgree},
+        SpoiledRun{"TrainedWorkerExitsAsIfTheJobCouldNotStart", PreemptedRun,
+                   "grace/no-agreement",
+                   [](ScriptedRun& run) {
+                     NeverAgree(run);
+                     run.events.At(kChief, K::kWorkerExited).count = 7;
+                   }},
         SpoiledRun{"StopsWithoutASave", PreemptedRun, "grace/not-saved",
                    FailLastSave},
         SpoiledRun{"SavesAnotherStepThanAgreed", PreemptedRun,
@@ -270,6 +276,17 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.InsertBefore(
                          kChief, K::kWorkerExited, 0, kChief,
                          {.kind = K::kFinished, .generation = 1});
+                   }},
+        ExcusedRun{"JobCannotStart", RefusedRun, "grace/no-agreement",
+                   [](ScriptedRun& run) {
+                     FireBefore(run, kNextChief, K::kLeaving, 0,
+                                {.id = "notice",
+                                 .kind = "preempt",
+                                 .grace_ns = 1'000 * kTick});
+                     run.events.At(kNextChief, K::kWorkerExited).count = 1;
+                   },
+                   [](ScriptedRun& run) {
+                     run.events.At(kNextChief, K::kWorkerExited).count = 7;
                    }}),
     NameOfCase<ExcusedRun>);
 
