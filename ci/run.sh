@@ -156,6 +156,7 @@ demo() {  # [OPTION...]
 # Adds the counts of a run; a run that failed without a failed case counts as
 # one failure.
 passed=0 failed=0 skipped=0
+failures=""  # a line each
 add_counts() {  # EXIT_CODE PASSED FAILED SKIPPED
   passed=$((passed + $2))
   failed=$((failed + $3))
@@ -170,6 +171,14 @@ unit_tests() {
   echo "unit tests: $((SECONDS - begin)) s"
   # shellcheck disable=SC2046  # three numbers
   add_counts "$code" $(ctest_counts build/release/ctest.xml)
+  [ "$code" -eq 0 ] || failures+=$(failed_tests build/release/ctest.xml)$'\n'
+}
+
+add_suite() {  # EXIT_CODE SUITE
+  local result=.gauntlet/runs/latest/result.json
+  # shellcheck disable=SC2046
+  add_counts "$1" $(suite_counts "$result")
+  [ "$1" -eq 0 ] || failures+=$(failed_cases "$result" "$2")$'\n'
 }
 
 scenario_suite() {  # NAME
@@ -179,8 +188,7 @@ scenario_suite() {  # NAME
   # of an earlier run is taken for its own.
   rm -f .gauntlet/runs/latest
   "$program" run "scenarios/$1" --world both -j 2 || code=$?
-  # shellcheck disable=SC2046
-  add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
+  add_suite "$code" "scenarios/$1"
 }
 
 # The models of scenarios/peers are too large for an emulated device.
@@ -196,8 +204,7 @@ suites_on_devices() {
   rm -f .gauntlet/runs/latest
   # shellcheck disable=SC2086  # several words
   "$program" run $suites --world sim --device emulated || code=$?
-  # shellcheck disable=SC2046
-  add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
+  add_suite "$code" "the suites on emulated devices"
 }
 
 # Explorations are bounded by cases, not by time, so that they are the same on
@@ -207,7 +214,12 @@ explore_stage() {  # NAME ARGUMENTS...
   shift
   echo "== explore: $name"
   "$program" explore "$@" || code=$?
-  if [ "$code" -eq 0 ]; then add_counts 0 1 0 0; else add_counts 1 0 1 0; fi
+  if [ "$code" -eq 0 ]; then
+    add_counts 0 1 0 0
+  else
+    add_counts 1 0 1 0
+    failures+="failed: explore: $name"$'\n'
+  fi
 }
 
 # FACTOR is 1 in `test`, where the stages take about a minute, and 10 in `sim`.
@@ -252,6 +264,7 @@ sim() {
   setup
   build gauntlet
   long_explore_stages
+  echo -n "$failures"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
 }
@@ -411,6 +424,7 @@ run_tests() {
   explore_stages 1
   echo "build: $build_seconds s, tests: $((SECONDS - begin - build_seconds)) s"
   [ "$skipped" -eq 0 ] || echo "$skipped skipped"
+  echo -n "$failures"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }

@@ -1,6 +1,6 @@
-# Counts the outcomes of a test run or a scenario suite. Sourced by run.sh.
-# Every function prints "PASSED FAILED SKIPPED"; a run without a complete report
-# counts as one failure.
+# Counts the outcomes of a test run or a scenario suite, and lists what failed.
+# Sourced by run.sh. The functions *_counts print "PASSED FAILED SKIPPED"; a run
+# without a complete report counts as one failure.
 
 # ctest's own totals count a test whose program is missing as "skipped". Here
 # only a test that reports a skip itself, or is switched off, is skipped.
@@ -34,4 +34,34 @@ suite_counts() {  # RESULT_JSON
       if (!complete) failed++
       print passed + 0, failed + 0, skipped + 0
     }' "$1"
+}
+
+# The lists below have a line for each failure that the counts above include.
+failed_tests() {  # JUNIT_FILE
+  python3 - "$1" <<'PYTHON'
+import sys, xml.etree.ElementTree as xml
+try:
+    for test in xml.parse(sys.argv[1]).iter("testcase"):
+        skip = test.find("skipped")
+        skips = skip is not None and skip.get("message").startswith("SKIP_")
+        if test.get("status") in ("fail", "notrun") and not skips:
+            print("failed: test", test.get("name"))
+except (OSError, xml.ParseError) as error:
+    print(f"failed: no complete report of the tests: {error}")
+PYTHON
+}
+
+failed_cases() {  # RESULT_JSON SUITE
+  python3 - "$@" <<'PYTHON'
+import json, sys
+try:
+    with open(sys.argv[1]) as file: cases = json.load(file)["cases"]
+    for case in cases:
+        verdict = "flaky" if case["flaky"] else case["verdict"]
+        if verdict not in ("PASS", "SKIP"):
+            print("failed:", verdict, case["name"],
+                  f"({case['world']}) of {sys.argv[2]}: {case['reason']}")
+except (OSError, ValueError) as error:
+    print(f"failed: no complete result of {sys.argv[2]}: {error}")
+PYTHON
 }

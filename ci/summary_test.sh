@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the counting of ci/summary.sh on made-up reports.
+# Checks the counts and lists of ci/summary.sh on made-up reports.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/summary.sh"
 directory=$(mktemp -d)
@@ -47,12 +47,21 @@ cat >"$directory/ctest.xml" <<'XML'
 XML
 expect "a mixed report" "2 4 2" "$(ctest_counts "$directory/ctest.xml")"
 
+expect "the failed tests" "failed: test bad
+failed: test slow
+failed: test not built
+failed: test no fixture" "$(failed_tests "$directory/ctest.xml")"
+
 head -n 9 "$directory/ctest.xml" >"$directory/torn.xml"
 expect "a torn report" "1 1 0" "$(ctest_counts "$directory/torn.xml")"
 
 : >"$directory/empty.xml"
 expect "an empty report" "0 1 0" "$(ctest_counts "$directory/empty.xml")"
 expect "no report" "0 1 0" "$(ctest_counts "$directory/none.xml")"
+for name in torn empty none; do
+  expect "$name, as a list" "failed: no complete report of the tests" \
+    "$(failed_tests "$directory/$name.xml" | cut -d : -f 1,2)"
+done
 
 cat >"$directory/result.json" <<'JSON'
 {
@@ -67,14 +76,29 @@ cat >"$directory/result.json" <<'JSON'
   },
   "cases": [
     {
-      "name": "    \"passed\": 99,"
+      "name": "    \"passed\": 99,", "verdict": "PASS", "flaky": false
+    },
+    {
+      "name": "twice", "verdict": "PASS", "flaky": true, "world": "real",
+      "reason": "1 of 2 tries failed"
+    },
+    {
+      "name": "lost", "verdict": "FAIL", "flaky": false, "world": "sim",
+      "reason": "save-durable: missing"
     }
   ]
 }
 JSON
 expect "a suite" "14 8 3" "$(suite_counts "$directory/result.json")"
+expect "the failed cases" "failed: flaky twice (real) of smoke: 1 of 2 tries failed
+failed: FAIL lost (sim) of smoke: save-durable: missing" \
+  "$(failed_cases "$directory/result.json" smoke)"
 head -n 4 "$directory/result.json" >"$directory/torn.json"
 expect "a torn result" "14 1 0" "$(suite_counts "$directory/torn.json")"
 expect "no result" "0 1 0" "$(suite_counts "$directory/none.json")"
+for name in torn none; do
+  expect "$name, as a list" "failed: no complete result of smoke" \
+    "$(failed_cases "$directory/$name.json" smoke | cut -d : -f 1,2)"
+done
 
 exit "$((failures > 0))"
