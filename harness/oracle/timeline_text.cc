@@ -139,11 +139,8 @@ std::string TextOf(const Record& record, const IncarnationEvents& incarnation,
 void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
   for (const RecordEvent& event : record.machine) {
     if (event.kind != RecordKind::kPowerCut) continue;
-    const std::string ended = ProcessesEndedBy(record, event);
-    all.push_back({event.t_ns,
-                   {event.path, "loses power"},
-                   fmt::format("host {}  loses power{}{}", event.path,
-                               ended.empty() ? "" : "; this ends ", ended)});
+    all.push_back(
+        {event.t_ns, {event.path, "loses power"}, PowerCutText(record, event)});
   }
 }
 

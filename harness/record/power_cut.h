@@ -8,6 +8,13 @@
 
 namespace gauntlet {
 
+// Returns "all hosts" or "the host of worker 2": the hosts that lost power.
+std::string HostsWithoutPower(const RecordEvent& cut);
+
+// Returns "all hosts lose power, which ends the launcher, workers 0-3"; without
+// the processes if the power loss ended none.
+std::string PowerCutText(const Record& record, const RecordEvent& cut);
+
 // Names the processes that the power loss ended: "the launcher, workers 0-3";
 // empty if it ended none.
 std::string ProcessesEndedBy(const Record& record, const RecordEvent& cut);

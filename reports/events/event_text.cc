@@ -247,12 +247,9 @@ std::string TextOfMachine(const Record& record, const RecordEvent& event) {
     case RecordKind::kProcessEnded:
       return about == kLauncherWorker ? "the launcher's process ended"
                                       : TextOfExit(event);
-    case RecordKind::kPowerCut: {
-      const std::string ended = ProcessesEndedBy(record, event);
-      return fmt::format("host {} loses power{}{}{}", event.path,
-                         InBrackets(event.detail),
-                         ended.empty() ? "" : "; this ends ", ended);
-    }
+    case RecordKind::kPowerCut:
+      return PowerCutText(record, event) +
+             InBrackets("disk profile " + event.detail);
     case RecordKind::kFrameLate:
       return fmt::format("a frame{} is {:.3f} s late{}",
                          event.about ? fmt::format(" of worker {}", about) : "",

@@ -350,7 +350,7 @@ TEST(TimelineTest, PowerCutIsInTheLaunchersColumn) {
   const Timeline timeline = TimelineOf(record, {});
   const TimelineRow& cut = timeline.rows[5];
   EXPECT_EQ(cut.cells[0].text,
-            "host machine loses power (ext4); this ends worker 1");
+            "all hosts lose power, which ends worker 1 (disk profile ext4)");
   EXPECT_EQ(cut.cells[0].worker, kLauncherColumn);
   EXPECT_EQ(cut.cells[0].incarnation, 1);
   EXPECT_EQ(cut.cells[0].cause, 5u) << "the fault";

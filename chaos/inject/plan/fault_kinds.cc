@@ -91,7 +91,8 @@ constexpr std::array kKinds = {
         FaultKind::kPowerLoss,
         kStorage,
         "power_loss",
-        "the machine loses power, and data that was not synced may be lost",
+        "all hosts lose power, and data that was not synced may be lost; only "
+        "the worker's host if it has its own and disk.profile is shared",
         {.ends_process = true},
         "real processes share a running kernel, which keeps data that was not "
         "synced"},

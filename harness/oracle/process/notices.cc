@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/text/units.h"
 #include "engine/worker_exit_code.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
@@ -200,9 +201,9 @@ void Notices::CheckInGrace(const Emitter& by, Worker& worker,
   checks_.grace.Count();
   checks_.grace.Fail(
       "overrun",
-      fmt::format("{} trains {} steps after its grace period of {:.3f} s",
-                  NameOf(by), worker.steps_over,
-                  Seconds(record_.setup.notice_grace_ns)));
+      fmt::format("{} trains {} steps after its grace period of {}", NameOf(by),
+                  worker.steps_over,
+                  DurationToText(Duration(record_.setup.notice_grace_ns))));
 }
 
 // Checks that the workers agree to stop within kStepsAfterNotice executions
@@ -243,8 +244,9 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
   if (took > notice->grace_ns) {
     checks_.grace.Fail(
         FindingKind::kLateExit,
-        fmt::format("{} exited after {:.3f} s, its grace period was {:.3f} s",
-                    NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
+        fmt::format("{} exited after {:.3f} s, its grace period was {}",
+                    NameOf(by), Seconds(took),
+                    DurationToText(Duration(notice->grace_ns))));
   }
   // A worker need not have agreed on a step to stop at if it exits because it
   // lost another worker, or because the job cannot start.
@@ -275,8 +277,8 @@ void Notices::End() {
     if (worker.notice == nullptr) continue;
     checks_.grace.Fail(
         FindingKind::kKilled,
-        fmt::format("{} did not exit within its grace period of {:.1f} s",
-                    NameOf(id), Seconds(worker.notice->grace_ns)));
+        fmt::format("{} did not exit within its grace period of {}", NameOf(id),
+                    DurationToText(Duration(worker.notice->grace_ns))));
   }
 }
 

@@ -38,7 +38,7 @@ namespace {
 
 constexpr size_t kMostFaults = 4;
 
-// If the fault caused a power loss, returns "; host w0.1 loses power, …" with
+// If the fault caused a power loss, returns "; all hosts lose power, …" with
 // the processes that the power loss ended; else "".
 std::string ExtentOf(const Record& record, const FaultOccurrence& occurrence) {
   if (!occurrence.traits.cuts_power) return "";
@@ -47,9 +47,7 @@ std::string ExtentOf(const Record& record, const FaultOccurrence& occurrence) {
         event.t_ns < occurrence.event().t_ns) {
       continue;
     }
-    const std::string ended = ProcessesEndedBy(record, event);
-    return fmt::format("; host {} loses power{}{}", event.path,
-                       ended.empty() ? "" : ", this ends ", ended);
+    return "; " + PowerCutText(record, event);
   }
   return "";
 }

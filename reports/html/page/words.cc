@@ -159,8 +159,8 @@ std::vector<Word> MakeWords() {
        "it."},
       {"chief", {"chief"}, "The worker of rank 0, which commits checkpoints."},
       {"disk profile",
-       {"lying-fsync", "(weak)", "profile: weak", "(ext4)", "profile: ext4",
-        "(shared)", "profile: shared"},
+       {"lying-fsync", "profile weak", "profile: weak", "profile ext4",
+        "profile: ext4", "profile shared", "profile: shared"},
        "The durability of a simulated disk (disk.profile). Ext4: what ext4 "
        "keeps with its default mount options. Weak: as little as POSIX "
        "permits. Lying-fsync: as weak, and it reports data as synced that a "
@@ -271,7 +271,7 @@ std::vector<Word> MakeWords() {
        "number, and T the time of the last one. 5..80: the least and the "
        "greatest number in their texts. ...: a part in which they differ."},
       {"power cut",
-       {"power cut", "loses power"},
+       {"power cut", "loses power", "lose power"},
        "All processes of a host end at once. Of what was not synced, its disk "
        "keeps what the seed draws, so one checkpoint may survive and another "
        "may not."},

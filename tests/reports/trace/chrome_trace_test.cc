@@ -185,10 +185,11 @@ TEST(ChromeTraceTest, MachineIsAProcess_IfItHasEvents) {
   Record record = SampleRecord();
   record.machine = {{.kind = RecordKind::kPowerCut,
                      .t_ns = record.incarnations[0].events[3].t_ns,
-                     .path = "w0.1"}};
-  EXPECT_THAT(
-      Shown(TraceOf(record), "i"),
-      Contains("simulated machine/control: host w0.1 loses power [21]"));
+                     .path = "w0.1",
+                     .detail = "weak"}};
+  EXPECT_THAT(Shown(TraceOf(record), "i"),
+              Contains("simulated machine/control: all hosts lose power (disk "
+                       "profile weak) [21]"));
 }
 
 TEST(ChromeTraceTest, EpochHoldsItsStepsAndEvaluation) {

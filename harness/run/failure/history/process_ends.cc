@@ -8,6 +8,7 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/power_cut.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -76,7 +77,7 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
 
 std::string EndText(const RecordEvent& end) {
   if (end.kind == RecordKind::kPowerCut) {
-    return fmt::format("host {} lost power", end.path);
+    return HostsWithoutPower(end) + " lost power";
   }
   const int about = end.about.value_or(kLauncherWorker);
   const std::string who = about == kLauncherWorker

@@ -18,7 +18,7 @@ namespace gauntlet {
 const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
                             int64_t until_ns);
 
-// Returns "worker 2 was killed", "host w0.1 lost power" or "worker 0 exited
+// Returns "worker 2 was killed", "all hosts lost power" or "worker 0 exited
 // with code 74 (its state could not be saved, …)". REQUIRES: FirstEnd returned
 // the event.
 std::string EndText(const RecordEvent& end);

@@ -95,8 +95,9 @@ TEST_F(FailureSummaryTest, PowerCutThatTookAcknowledgedCheckpointIsTheCause) {
                                "power cut at step 9 damaged "
                                "step-000000008-g1, "),
                     HasSubstr("although its save had been acknowledged (")));
-  EXPECT_THAT(result.summary.faults,
-              HasSubstr("loses power, this ends the launcher, workers 0-1"));
+  EXPECT_THAT(
+      result.summary.faults,
+      HasSubstr("all hosts lose power, which ends the launcher, workers 0-1"));
   EXPECT_THAT(result.summary.recovery,
               HasSubstr("resumed from the checkpoint of step 4 because the "
                         "checkpoints of steps 6 and 8 were rejected"));

@@ -225,7 +225,7 @@ TEST(OldResumeTest, FirstEndIsNamed) {
       {.kind = K::kPowerCut, .t_ns = 1'400 * kMs, .path = "w0.1"}};
   EXPECT_EQ(CauseOf(record),
             "fault slowdisk (slow) delayed the save of step 12, which was "
-            "still being written when host w0.1 lost power, 400 ms after the "
+            "still being written when all hosts lost power, 400 ms after the "
             "save began; the save of step 8 took 620 ms");
 }
 
@@ -234,7 +234,7 @@ TEST(OldResumeTest, PowerLoss_IsNamedInsteadOfItsExits) {
   record.machine = {{.kind = K::kPowerCut,
                      .t_ns = record.launchers[0].events[0].t_ns,
                      .path = "w0.1"}};
-  EXPECT_THAT(CauseOf(record), HasSubstr("when host w0.1 lost power, 575 ms"));
+  EXPECT_THAT(CauseOf(record), HasSubstr("when all hosts lost power, 575 ms"));
 }
 
 TEST(OldResumeTest, EndOfTheSaveIsDescribed) {

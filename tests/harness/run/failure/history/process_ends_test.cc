@@ -55,7 +55,7 @@ TEST(ProcessEndsTest, PowerCutComesBeforeTheEndsOfItsProcesses) {
   record.launchers = {{.events = {Exit(5, 0, 137)}}};
   const RecordEvent* const first = FirstEnd(record, 0, 9);
   ASSERT_NE(first, nullptr);
-  EXPECT_EQ(EndText(*first), "host w0 lost power");
+  EXPECT_EQ(EndText(*first), "all hosts lost power");
 }
 
 }  // namespace
