@@ -352,6 +352,24 @@ std::string PartsOfDuration(const Record& record, const ShortGrace& grace,
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", and "));
 }
 
+// Returns "to 1100ms or more, the time of two steps and a save" for a grace
+// period in which workers stop and save although the faults delay the save;
+// "above its duration" if the record does not show this time.
+std::string LongerGrace(const RunSetup& setup, const KilledInGrace& killed,
+                        const std::vector<const RecordFault*>& delays) {
+  int64_t needed_ns = NeededGrace(setup, killed);
+  bool is_known = needed_ns > 0;
+  for (const RecordFault* fault : delays) {
+    needed_ns += DelayOf(*fault);
+    is_known = is_known && DelayOf(*fault) > 0 && fault->fires_once();
+  }
+  if (!is_known || needed_ns <= killed.notice->grace_ns) {
+    return "above its duration";
+  }
+  return fmt::format("to {} or more, {}", LimitText(needed_ns),
+                     NeededGraceText(setup));
+}
+
 // Returns the advice on a grace period that was too short; "" if no worker was
 // killed at its end.
 std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
@@ -363,14 +381,15 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
   if (killed && (is_told_more || !grace)) {
     return KilledInGraceRemedy(setup, *killed);
   }
-  if (!grace) return "";
+  if (!killed || !grace) return "";
   const std::vector<const RecordFault*> delays =
       DelaysOf(outline.record, grace->save, grace->span.until_ns);
   return fmt::format(
-      "if a save may take that long, raise the grace of fault {} ({}) above "
-      "its duration{}{}; if the engine should have saved sooner, see what the "
-      "workers did before ({})",
+      "if a save may take that long, raise the grace of fault {} ({}) {}{}{}; "
+      "if the engine should have saved sooner, see what the workers did before "
+      "({})",
       grace->notice->id, LimitText(grace->notice->grace_ns),
+      LongerGrace(setup, *killed, delays),
       PartsOfDuration(outline.record, *grace, delays),
       delays.empty()
           ? ""

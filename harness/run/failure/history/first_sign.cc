@@ -1,7 +1,10 @@
 #include "harness/run/failure/history/first_sign.h"
 
+#include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/worker_exit_code.h"
 #include "harness/run/failure/history/process_ends.h"
@@ -64,6 +67,7 @@ class SignFinder {
         Look(kLauncherWorker, event);
       }
     }
+    FollowDeadlines();
     return std::move(sign_);
   }
 
@@ -124,6 +128,47 @@ class SignFinder {
     }
     if (event.kind != RecordKind::kWorkerLost || !event.about) return;
     first_ns_ = event.t_ns;
+    TakeLoss(emitter, event);
+  }
+
+  // A worker that another one waited for too long may itself have waited for a
+  // third. Replaces the sign by the last loss of such a chain: it names the
+  // worker that the others waited for.
+  void FollowDeadlines() {
+    std::set<int> seen;
+    while (IsDeadline(sign_.event) && sign_.worker &&
+           seen.insert(*sign_.worker).second) {
+      const RecordEvent* const next = LossOf(*sign_.worker);
+      if (!IsDeadline(next)) return;
+      TakeLoss(*sign_.worker, *next);
+    }
+  }
+
+  static bool IsDeadline(const RecordEvent* event) {
+    return event != nullptr && event->kind == RecordKind::kWorkerLost &&
+           event->about && event->reason == RecordReason::kDeadline;
+  }
+
+  // Returns the next loss that the worker's process of the time of the sign
+  // emitted; null if there is none.
+  const RecordEvent* LossOf(int worker) const {
+    const int64_t t_ns = sign_.event->t_ns;
+    for (const IncarnationEvents& incarnation : record_.incarnations) {
+      const std::vector<RecordEvent>& events = incarnation.events;
+      if (incarnation.worker != worker || events.empty() ||
+          events.front().t_ns > t_ns || events.back().t_ns < t_ns) {
+        continue;
+      }
+      const auto loss =
+          std::ranges::find_if(events, [t_ns](const RecordEvent& event) {
+            return event.kind == RecordKind::kWorkerLost && event.t_ns >= t_ns;
+          });
+      return loss == events.end() ? nullptr : &*loss;
+    }
+    return nullptr;
+  }
+
+  void TakeLoss(int emitter, const RecordEvent& event) {
     const bool is_of_launcher = emitter == kLauncherWorker;
     const std::string who =
         is_of_launcher
@@ -137,18 +182,18 @@ class SignFinder {
              .text = fmt::format("{} ({})", who, ReasonText(emitter, event))};
   }
 
-  // Returns "deadline: cluster.step_timeout is 7s", "silent: it sent nothing in
-  // time, cluster.heartbeat.lost_after is 5s", or "closed".
+  // Returns "deadline: cluster.step_timeout is 7s", "silent: rank 1 sent
+  // nothing in time, cluster.heartbeat.lost_after is 5s", or "closed".
   std::string ReasonText(int emitter, const RecordEvent& lost) const {
     const std::string_view reason = RecordReasonName(lost.reason);
     const std::optional<WaitLimit> wait =
         LimitOfLoss(record_.setup, emitter, lost);
     if (!wait) return std::string(reason);
-    return fmt::format("{}: {}{}", reason,
-                       lost.reason == RecordReason::kSilent && !wait->added_ns
-                           ? "it sent nothing in time, "
-                           : "",
-                       LimitValueText(*wait));
+    const std::string silence =
+        lost.reason == RecordReason::kSilent && emitter != kLauncherWorker
+            ? fmt::format("rank {} sent nothing in time, ", *lost.about)
+            : "";
+    return fmt::format("{}: {}{}", reason, silence, LimitValueText(*wait));
   }
 
   const Record& record_;

@@ -149,6 +149,14 @@ int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed) {
   return (needed_ns + unit_ns - 1) / unit_ns * unit_ns;
 }
 
+std::string NeededGraceText(const RunSetup& setup) {
+  return fmt::format("the time of {} and a save",
+                     setup.steps_per_execution == 1
+                         ? "two steps"
+                         : fmt::format("two executions of {} steps",
+                                       setup.steps_per_execution));
+}
+
 std::string KilledInGraceText(const Outline& outline,
                               const KilledInGrace& killed) {
   const RecordFault& notice = *killed.notice;
@@ -187,12 +195,8 @@ std::string KilledInGraceRemedy(const RunSetup& setup,
   if (needed_ns > notice.grace_ns) {
     const std::string needed = LengthText(needed_ns);
     return fmt::format(
-        "raise the grace of fault {} ({}) to {}, the time of {} and a save{}",
-        notice.id, granted, needed,
-        setup.steps_per_execution == 1
-            ? "two steps"
-            : fmt::format("two executions of {} steps",
-                          setup.steps_per_execution),
+        "raise the grace of fault {} ({}) to {}, {}{}", notice.id, granted,
+        needed, NeededGraceText(setup),
         told_ns > needed_ns
             ? fmt::format(", and lower preemption.grace ({}) to the same time",
                           LengthText(told_ns))

@@ -34,6 +34,10 @@ std::string PollEveryText(const RunSetup& setup);
 // the notice; in the other one, the workers agree to stop. 0: unknown.
 int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed);
 
+// Returns "the time of two steps and a save": the events that NeededGrace
+// counts.
+std::string NeededGraceText(const RunSetup& setup);
+
 // Returns "fault p grants worker 1 10s from the notice to the kill, but the
 // trainer was told 30s (preemption.grace); worker 1 read the notice after 2.0 s
 // and was killed in step 13; it did not save in the remaining 8.0 s, as it

@@ -88,10 +88,14 @@ std::string ShorterDelay(const Record& record, const RecordFault& fault,
     return fmt::format("set the {} of fault {}, which has no end, to {}",
                        delay->name, fault.id, half);
   }
+  const std::string shorter =
+      fmt::format("set the {} of fault {} ({}) to {}", delay->name, fault.id,
+                  SpanText(delay->value_ns), half);
+  // The launcher may also lose a host that it cannot reach. No key sets the
+  // time after which it does.
+  if (TraitsOf(fault).hinders == HinderedPart::kLinks) return shorter;
   return fmt::format(
-      "set the {} of fault {} ({}) to {}, or raise {} to {} or more, twice as "
-      "long as the fault",
-      delay->name, fault.id, SpanText(delay->value_ns), half,
+      "{}, or raise {} to {} or more, twice as long as the fault", shorter,
       LimitsToRaise(record.setup, fault, *wait, delay->value_ns),
       SpanText(2 * delay->value_ns));
 }

@@ -89,6 +89,14 @@ std::string DelayRemedy(const Record& record,
       FindFirstSign(record, caused.first->from_ns, caused.first->end_ns));
 }
 
+// Returns the change of the outcome that must accompany a change after which
+// the run has no restart; "" if the scenario does not expect one.
+std::string OutcomeWithoutRestart(const Record& record) {
+  return record.expect.outcome == Outcome::kRecovers
+             ? "; and set outcome: completes, as the run then needs no restart"
+             : "";
+}
+
 // Like the public FewerInterruptions, for a run whose interruptions are `all`.
 std::string FewerInterruptions(const Record& record,
                                const std::vector<Interruption>& all,
@@ -379,8 +387,12 @@ std::string RemedyForRestarts(const UnmetRun& run) {
                                  expect.restarts_max.value_or(UINT64_MAX));
   const uint64_t found = run.facts().restarts;
   if (found > most) {
-    return expect.restarts_exactly == most ? FewerRestartsExactly(run, most)
-                                           : FewerRestarts(run, most);
+    const std::string text = expect.restarts_exactly == most
+                                 ? FewerRestartsExactly(run, most)
+                                 : FewerRestarts(run, most);
+    return text.empty() || most > 0
+               ? text
+               : text + OutcomeWithoutRestart(run.record());
   }
   return WithOutcome(run, expect.restarts_exactly
                               ? MoreRestarts(run, *expect.restarts_exactly)
@@ -448,9 +460,7 @@ std::string NoRepeatedSaves(const UnmetRun& run, uint64_t expected) {
   return fmt::format(
       "{}, as {}, which had failed, {} made again after the restart{}", fewer,
       SavesText(steps), steps.size() == 1 ? "was" : "were",
-      record.expect.outcome == Outcome::kRecovers
-          ? "; and set outcome: completes, as the run then needs no restart"
-          : "");
+      OutcomeWithoutRestart(record));
 }
 
 std::string RemedyForSaves(const UnmetRun& run) {
@@ -641,13 +651,29 @@ std::string FewerInterruptions(const Outline& outline, uint64_t permitted) {
 }
 
 std::string ShorterDelays(const Outline& outline) {
+  const Record& record = outline.record;
   const std::vector<Interruption> all = InterruptionsOf(outline);
-  std::vector<std::string> texts;
-  for (const CausedInterruptions& caused :
-       CausedAfter(outline.record, all, 0)) {
-    texts.push_back(DelayRemedy(outline.record, caused));
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    std::vector<std::string> texts;
+    std::set<const RecordFault*> shortened;
+    for (const RecordFault* fault : one->faults) {
+      std::string text = DelayRemedy(record, {.fault = fault, .first = &*one});
+      if (text.empty()) continue;
+      texts.push_back(std::move(text));
+      shortened.insert(fault);
+    }
+    if (texts.empty()) continue;
+    const bool is_left =
+        std::ranges::any_of(all, [&shortened](const Interruption& other) {
+          return std::ranges::none_of(other.faults,
+                                      [&shortened](const RecordFault* fault) {
+                                        return shortened.contains(fault);
+                                      });
+        });
+    return JoinedTexts(std::move(texts)) +
+           (is_left ? "" : OutcomeWithoutRestart(record));
   }
-  return JoinedTexts(std::move(texts));
+  return "";
 }
 
 std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict) {

@@ -211,6 +211,7 @@ std::string EndlessRestartRemedy(const Outline& outline, const Verdict& verdict,
   const auto present = static_cast<uint64_t>(record.setup.max_restarts);
   const bool may_raise =
       all.size() > 1 && reason == RecordReason::kRestartsUsedUp &&
+      record.expect.outcome != Outcome::kCompletes &&
       !record.setup.never_restarts &&
       IsPermitted("cluster.restart.max", present + 1) &&
       PermittedRestarts(record.expect, verdict.facts.restarts + 1).empty();
@@ -287,6 +288,7 @@ std::string RestartRemedy(const Outline& outline, const Verdict& verdict) {
   }
   const auto more = static_cast<uint64_t>(record.setup.max_restarts) + 1;
   if (gave_up->reason != RecordReason::kRestartsUsedUp ||
+      record.expect.outcome == Outcome::kCompletes ||
       !IsPermitted("cluster.restart.max", more)) {
     return "";
   }
@@ -294,8 +296,8 @@ std::string RestartRemedy(const Outline& outline, const Verdict& verdict) {
       outline, verdict,
       record.setup.never_restarts
           ? "set cluster.restart.policy to whole-job or rejoin"
-          : fmt::format("raise cluster.restart.max ({})",
-                        record.setup.max_restarts));
+          : fmt::format("raise cluster.restart.max ({}) to {} or more",
+                        record.setup.max_restarts, more));
 }
 
 std::string RequeueRemedy(const Outline& outline, const Verdict& verdict) {

@@ -470,8 +470,8 @@ TEST_F(UnmetOutcomeTest, TimeUsedUpAtTheEndOfAnAttempt_HasNoLaterSign) {
               "expect: {outcome: recovers}\n"))
           .cause,
       "fault c (partition worker 1 at step.begin, step 6, incarnation any, "
-      "repeat always) ended attempt 4: worker 1 lost rank 0 (silent: "
-      "it sent nothing in time, cluster.heartbeat.lost_after is 1s); fault c "
+      "repeat always) ended attempt 4: worker 1 lost rank 0 (silent: rank 0 "
+      "sent nothing in time, cluster.heartbeat.lost_after is 1s); fault c "
       "also ended attempts 1 to 3; the launcher had neither restarted the job "
       "nor given up since then "
       "(attempts 1 to 3 took up to 10.1 s each); the run "
@@ -489,7 +489,7 @@ TEST_F(UnmetOutcomeTest, FaultThatOutlastsARejoinIsTheCause) {
           .cause,
       "fault c (asymmetric_partition worker 1 at comm.send, step 6) "
       "interrupted "
-      "attempt 1: worker 0 lost rank 1 (silent: it sent nothing in time, "
+      "attempt 1: worker 0 lost rank 1 (silent: rank 1 sent nothing in time, "
       "cluster.heartbeat.lost_after is 5s); the launcher restarted the lost "
       "worker alone (cluster.restart.policy is rejoin); since then no process "
       "ended and no worker was declared lost (the rejoin limit that follows "
@@ -562,7 +562,7 @@ TEST_F(UnmetOutcomeTest, LateDetectionNamesTheFaultAndTheLimits) {
        "expect: {outcome: recovers, detected_in: {max: 3s}}\n",
        "fault c (pause worker 1 at step.begin, step 6, for 9s) ended attempt "
        "1: "
-       "worker 0 lost rank 1 (silent: it sent nothing in time, "
+       "worker 0 lost rank 1 (silent: rank 1 sent nothing in time, "
        "cluster.heartbeat.lost_after is 5s); the "
        "launcher restarted the job; rank 1 was declared lost after 4.980 s, "
        "expected at most 3.000 s (expect.detected_in.max is 3s)"},

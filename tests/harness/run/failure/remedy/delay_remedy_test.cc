@@ -57,6 +57,12 @@ TEST(DelayRemedyTest, DelayIsToBeShorterThanTheLimitThatItExceeded) {
         5,
         {34}},
        "set the duration of fault n (20s) to 2500ms or less, half of "
+       "cluster.heartbeat.lost_after (5s)"},
+      {{{.kind = "pause", .duration_ns = 20 * kSecond},
+        RecordReason::kSilent,
+        5,
+        {34}},
+       "set the duration of fault n (20s) to 2500ms or less, half of "
        "cluster.heartbeat.lost_after (5s), or raise "
        "cluster.heartbeat.lost_after (5s) and cluster.step_timeout (10s) to "
        "40s or more, twice as long as the fault"},
