@@ -13,6 +13,7 @@
 #include "engine/utf8.h"
 #include "harness/run/executor/event_folder.h"
 #include "harness/run/executor/launcher_output.h"
+#include "harness/run/files/disk_room.h"
 #include "harness/run/files/text_file.h"
 #include <fmt/format.h>
 #include <poll.h>
@@ -84,10 +85,10 @@ bool BenchTraining::AwaitEndFor(std::chrono::milliseconds time) {
 
 Status BenchTraining::EndedEarly() {
   std::string output = ReadTextFile(OutputFile(directory_));
-  const auto has_error = [&output](int error) {
-    return output.find(std::strerror(error)) != output.npos;
-  };
-  if (has_error(ENOSPC) || has_error(EDQUOT)) {
+  const bool is_over_quota = output.find(std::strerror(EDQUOT)) != output.npos;
+  FullDiskWatch full_disk(
+      {directory_, directory_ / "events", directory_ / "logs"});
+  if (is_over_quota || full_disk.Found() || IsFull(directory_)) {
     // Names the folder of the benchmark: it contains the folder of the trial,
     // which contains directory_.
     return FailedPrecondition(

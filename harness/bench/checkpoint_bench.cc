@@ -20,6 +20,9 @@ constexpr uint64_t kLeastWarmUp = 10;
 // Training continues after the window for about this long, so that there are
 // steps at which a worker can be killed.
 constexpr double kTailSeconds = 0.1;
+// Most saves in that time: in a small model, a save may take a hundred times as
+// long as a step.
+constexpr uint64_t kMostSavesInTail = 200;
 
 // Configurations that differ only in the save mode, so they are compared with
 // each other.
@@ -53,7 +56,8 @@ TrialSteps StepsOf(const CheckpointBenchPlan& plan, uint64_t every,
   steps.window.begin = std::max(2 * every, StepsRoundedUp(kLeastWarmUp, every));
   steps.window.end = steps.window.begin + plan.saves * every;
   const auto tail = static_cast<uint64_t>(kTailSeconds / fastest_step);
-  steps.end = steps.window.end + std::max(3 * every, tail);
+  steps.end =
+      steps.window.end + std::clamp(tail, 3 * every, kMostSavesInTail * every);
   return steps;
 }
 
@@ -150,8 +154,8 @@ void CheckpointBench::AddTrial(Group& group, size_t index,
     figures.of(metric).push_back(value);
   };
   add(Metric::kStep, window.seconds / steps);
-  add(Metric::kCpu, trial.cpu_seconds);
-  // 0: the workers had ended before their memory was measured.
+  // 0: the workers had ended before this was measured.
+  if (trial.cpu_seconds > 0) add(Metric::kCpu, trial.cpu_seconds);
   if (trial.memory_bytes > 0) add(Metric::kMemory, trial.memory_bytes);
   if (!figures.config.mode) return;
   add(Metric::kStall, window.stall_seconds / saves);
@@ -214,8 +218,10 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
   const double step = MedianOf(group.figures.front().of(Metric::kStep));
   for (size_t i = 1; i < group.figures.size(); ++i) {
     CheckpointFigures& figures = group.figures[i];
-    if (!figures.voided.empty() || figures.of(Metric::kDurable).empty() ||
-        group.downtimes[i].empty()) {
+    if (!figures.voided.empty()) continue;
+    if (figures.of(Metric::kDurable).empty() || group.downtimes[i].empty()) {
+      figures.goodput_missing =
+          "no trial shows how long a save and a recovery take";
       continue;
     }
     MeasuredGoodput goodput;
@@ -251,8 +257,11 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
                                    outcome->digest, undisturbed.digest);
       continue;
     }
-    // Without a kill there is nothing to measure.
-    if (outcome->kills == 0) continue;
+    if (outcome->kills == 0) {
+      figures.goodput_missing =
+          "the run ended before its first kill; raise --kills or --kill-every";
+      continue;
+    }
     goodput.kills = outcome->kills;
     goodput.seconds = outcome->seconds;
     goodput.model.between_failures =

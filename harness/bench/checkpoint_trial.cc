@@ -142,9 +142,12 @@ Result<TrialOutcome> RunTrial(const TrialPlace& place,
   // each step that is made in between (see MemoryAdded).
   outcome.memory_bytes = PeakMemoryOfWorkers(training);
   const CpuMark end = MarkCpu(training);
-  outcome.cpu_seconds =
-      (end.seconds - begin.seconds) /
-      static_cast<double>(std::max<uint64_t>(1, end.step - begin.step));
+  // The CPU time of a worker is gone with its process.
+  if (end.seconds > begin.seconds) {
+    outcome.cpu_seconds =
+        (end.seconds - begin.seconds) /
+        static_cast<double>(std::max<uint64_t>(1, end.step - begin.step));
+  }
   std::optional<Kill> kill;
   if (config.mode) {
     RETURN_IF_ERROR(training.AwaitStep(steps.kill, place.interrupted));

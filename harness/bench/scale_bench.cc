@@ -136,7 +136,10 @@ Result<SimulatedTraining> ScaleBench::Simulate(const Case& one,
   RunLog log = RunSimulated(pool_, plan, *data_, &*memo_);
   const auto failed = [&](std::string_view why) {
     return FailedPrecondition(
-        fmt::format("{} workers, {}: {}", one.cluster.workers, what, why));
+        fmt::format("{} workers, {}: {}; if the links are too slow for the "
+                    "engine's time limits, change --latency, --bandwidth or "
+                    "--jitter",
+                    one.cluster.workers, what, why));
   };
   if (!log.harness_error.empty()) return failed(log.harness_error);
   if (log.launchers.empty() || !log.launchers.back().result) {

@@ -85,6 +85,10 @@ def compares_with_a_baseline(run):
                     "sync.stall<=1.1x", code=USAGE)
     expect("expected at least 6 trials of checkpoint/sync/" in text.stderr,
            text.stderr)
+    text = gauntlet(run, *TINY, "--modes", "sync", "--every", 7, "--out",
+                    "third", "--baseline", "first/result.json", code=USAGE)
+    expect("expected a configuration that is measured now, such as checkpoint/"
+           in text.stderr, text.stderr)
     result["context"]["cpu"] = "another"
     (run.directory / "other.json").write_text(json.dumps(result))
     text = gauntlet(run, *once, "--out", "third", "--baseline", "other.json",
@@ -96,7 +100,7 @@ def compares_with_a_baseline(run):
 
 def measures_goodput_under_kills(run):
     gauntlet(run, *TINY, "--modes", "sync", "--every", 200, "--kills", 8,
-             "--kill-every", "300ms", "--out", "out")
+             "--kill-every", "1s", "--out", "out")
     result = json.loads((run.directory / "out/result.json").read_text())
     goodput = [entry["goodput_run"] for entry in result["benchmarks"]
                if "goodput_run" in entry][0]
@@ -171,12 +175,15 @@ def bad_calls_say_what_was_expected(run):
             (("--limit", "none.stall<=3%"), "expected a time such as 1.5ms"),
             (("--limit", "async.stall<=1ms", "--modes", "sync"),
              "--limit async.stall<=1ms: no mode async is measured"),
+            (("--limit", "none.stall<=3ms"),
+             "a run without checkpoints has no such figure"),
+            (("--limit", "overhead<=3"), "expected a share such as 3%"),
             (("--limit", "stall<=2x"), "requires --baseline FILE"),
             (("--limit", "cost<=2x", "--baseline", "none.json"),
              "--limit cost<=2x: a difference, or the goodput of one run, has"),
             (("--limit", "stall<=1us", "--every", "never"),
              "--limit stall<=1us: no mode with checkpoints is measured"),
-            (("--limit", "goodput>=0.9"), "measured only with --kills"),
+            (("--limit", "goodput>=90%"), "measured only with --kills"),
             (("--kill-every", "1s"), "--kill-every requires --kills N"),
             (("--baseline", "none.json"),
              "--baseline: none.json: No such file or directory; expected the "
@@ -184,6 +191,8 @@ def bad_calls_say_what_was_expected(run):
             (("--baseline", "full"),
              "--baseline: full: not a file; expected the result.json of "),
             (("--baseline", "full/file"), "found no JSON object"),
+            (("--ckpt", "/proc"), "--ckpt: expected a folder, or none yet, in "
+             "which the trials can write: /proc/"),
             (("--out", "full"), "expected an empty folder, or none"),
             (("--workers", 64, "--state", "1.5GB", "--out", "out"),
              "the trials need")):

@@ -90,7 +90,8 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
     entry["aggregate_unit"] = "time";
     entry["iterations"] = figures.of(Metric::kStep).size();
     const auto value_of = [&](Metric metric) {
-      return MedianIntervalOf(figures.of(metric)).*aggregate.value;
+      const TrialValues& values = figures.of(metric);
+      return values.empty() ? 0.0 : MedianIntervalOf(values).*aggregate.value;
     };
     AddBenchmarkTimes(entry, value_of(Metric::kStep), value_of(Metric::kCpu));
     for (const MetricInfo& info : AllMetrics()) {

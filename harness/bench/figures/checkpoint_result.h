@@ -68,6 +68,9 @@ struct CheckpointFigures {
   // By metric; empty: not measured.
   std::array<TrialValues, kMetrics> values;
   std::optional<MeasuredGoodput> goodput;
+  // Reason why the goodput under kills could not be measured; empty: it was, or
+  // it was not to be.
+  std::string goodput_missing;
   // Reason why the figures are unusable and left out: the trained state differs
   // from that of the run without saves. Empty: they are usable.
   std::string voided;

@@ -94,11 +94,11 @@ std::optional<double> ParseMetricValue(MetricUnit unit, std::string_view text) {
       }
       return std::nullopt;
     case MetricUnit::kRatio: {
-      const bool percent = text.ends_with('%');
-      if (percent) text.remove_suffix(1);
+      if (!text.ends_with('%')) return std::nullopt;
+      text.remove_suffix(1);
       const std::optional<double> number = ParseNumber(text);
       if (!number) return std::nullopt;
-      return percent ? *number / 100.0 : *number;
+      return *number / 100.0;
     }
   }
   return std::nullopt;

@@ -57,6 +57,32 @@ Status CheckMemory(const CheckpointBenchPlan& plan) {
                   ByteText(needed), ByteText(free)));
 }
 
+// Returns an error if the baseline has none of the measured configurations.
+Status CheckConfigurations(const BenchFigures& baseline,
+                           const std::string& file,
+                           const std::vector<CheckpointConfig>& measured) {
+  const bool has_one =
+      std::ranges::any_of(measured, [&](const CheckpointConfig& config) {
+        return baseline.values.contains(NameOf(config));
+      });
+  if (has_one) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "--baseline: {}: expected a configuration that is measured now, such as "
+      "{}, found none; measure the baseline with the same --modes, --state, "
+      "--every, --workers and --shards",
+      file, NameOf(measured.back())));
+}
+
+// Returns the error in making the folder of trials, with its option.
+Status TrialsFolderError(const BenchCheckpointCommand& command,
+                         const Status& error) {
+  const std::string_view option =
+      command.trial_directory.empty() ? "--out" : "--ckpt";
+  return InvalidArgument(fmt::format(
+      "{}: expected a folder, or none yet, in which the trials can write: {}",
+      option, error.message()));
+}
+
 Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
   if (file.empty()) return std::optional<BenchFigures>();
   std::error_code error;
@@ -123,6 +149,8 @@ Result<ExitCode> CheckpointBenchRun::Run() {
   if (baseline_) {
     RETURN_IF_ERROR(
         CheckBaseline(*baseline_, command_.limits, ConfigsOf(plan)));
+    RETURN_IF_ERROR(CheckConfigurations(*baseline_, command_.baseline_file,
+                                        ConfigsOf(plan)));
   }
   RETURN_IF_ERROR(CheckMemory(plan));
   if (!command_.out_directory.empty()) {
@@ -138,10 +166,13 @@ Result<ExitCode> CheckpointBenchRun::Run() {
 Result<ExitCode> CheckpointBenchRun::Measure(const BenchOutput& out) {
   ASSIGN_OR_RETURN(const fs::path absolute,
                    AbsoluteFolder(TrialsParent(command_, out.path())));
-  ASSIGN_OR_RETURN(const auto trials, TrialsFolder::Make(absolute));
-  const CheckpointBenchPlan plan = BenchPlanOf(command_, trials->path());
+  const Result<std::unique_ptr<TrialsFolder>> made =
+      TrialsFolder::Make(absolute);
+  if (!made.ok()) return TrialsFolderError(command_, made.status());
+  const TrialsFolder& trials = **made;
+  const CheckpointBenchPlan plan = BenchPlanOf(command_, trials.path());
   RETURN_IF_ERROR(CheckDisk(plan));
-  BenchContext context = DescribeMachine(trials->path());
+  BenchContext context = DescribeMachine(trials.path());
   context.version = GAUNTLET_VERSION;
   if (baseline_) {
     const std::string difference =
@@ -190,18 +221,13 @@ void CheckpointBenchRun::Print(const CheckpointResult& result) {
 
 ExitCode CheckpointBenchRun::ReportOutcome(const CheckpointResult& result) {
   console_.Flush();
-  if (result.interrupted) {
+  if (result.interrupted || !result.failure.empty()) {
     fmt::print(console_.err,
-               "gauntlet bench checkpoint: interrupted; the figures cover "
-               "the finished trials\n");
-    return ExitCode::kInterrupted;
-  }
-  if (!result.failure.empty()) {
-    fmt::print(console_.err,
-               "gauntlet bench checkpoint: {}; the figures cover the "
-               "finished trials\n",
-               result.failure);
-    return ExitCode::kViolated;
+               "gauntlet bench checkpoint: {}; the figures cover the finished "
+               "trials{}\n",
+               result.interrupted ? "interrupted" : result.failure,
+               command_.limits.empty() ? "" : ", and limits were not checked");
+    return result.interrupted ? ExitCode::kInterrupted : ExitCode::kViolated;
   }
   const auto voided = std::ranges::count_if(
       result.figures,

@@ -40,8 +40,9 @@ checkpoints. Figures are medians with a 95 % interval.
 gauntlet help bench explains the figures. docs/guides/benchmarks.md describes
 the method, the JSON and limits.
 Exit code 0: done; 1: a figure is void, or training failed; 2: the call is
-wrong, the disk is too small, or the baseline is of another machine or version;
-5: a limit is exceeded; 130: interrupted, with the figures so far.)";
+wrong, the disk is too small, or the baseline is of another machine, version or
+configuration; 3: the results could not be written; 5: a limit is exceeded; 130:
+interrupted, with the figures so far; limits were not checked.)";
 
 constexpr uint64_t kMostEvery = 1'000'000;
 constexpr int kMostBenchWorkers = 64;
@@ -133,6 +134,9 @@ Status CheckLimits(const BenchCheckpointCommand& command) {
     if (command.modes.empty() && !IsOfAllRuns(limit.metric)) {
       return refuse("no mode with checkpoints is measured");
     }
+    if (limit.mode == "none" && !IsOfAllRuns(limit.metric)) {
+      return refuse("a run without checkpoints has no such figure");
+    }
     if (!limit.mode || *limit.mode == "none") continue;
     const bool measured = std::ranges::any_of(
         command.modes,
@@ -175,9 +179,9 @@ void AddMeasurement(Flags& flags, BenchCheckpointCommand& command) {
   flags.Section("Measurement");
   flags.Value(
       {"--trials", "N",
-       fmt::format("Trials of each configuration; an interval of 95 % "
-                   "needs {} at least ({}).",
-                   kLeastTrials, kLeastTrials)},
+       fmt::format("Trials of each configuration, {} to {}, as an interval of "
+                   "95 % needs {} ({}).",
+                   kLeastTrials, kMostTrials, kLeastTrials, kLeastTrials)},
       ReadWhole(command.trials, static_cast<int>(kLeastTrials), kMostTrials));
   flags.Value({"--saves", "N", "Saves that are measured in a trial (10)."},
               ReadWhole(command.saves, uint64_t{1}, kMostSaves));

@@ -31,7 +31,7 @@ is small, so that the figures show what grows with the number of workers.
 gauntlet help bench explains the figures of bench checkpoint;
 docs/guides/benchmarks.md those of bench scale.
 Exit code 0: done; 1: a figure is void, or a run failed; 2: the call is wrong;
-130: interrupted, with the figures so far.)";
+3: the results could not be written; 130: interrupted, with the figures so far.)";
 
 constexpr uint64_t kMostCrashes = 10'000;
 constexpr int kMostFailureWorkers = 100'000'000;

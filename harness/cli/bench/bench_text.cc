@@ -143,6 +143,10 @@ std::string GroupText(std::span<const CheckpointFigures> group,
           fmt::format("VOID  {}: {}\n", NameOf(figures.config), figures.voided);
     } else if (figures.goodput) {
       goodput += CheckpointGoodputText(figures);
+    } else if (!figures.goodput_missing.empty()) {
+      goodput +=
+          fmt::format("  {:<9}  not measured: {}\n",
+                      ModeName(figures.config.mode), figures.goodput_missing);
     }
   }
   if (!goodput.empty()) text += "goodput under kills\n" + goodput;

@@ -74,6 +74,20 @@ TEST(BenchFile, HasFieldsOfGoogleBenchmark) {
   EXPECT_EQ(json.at("benchmarks").at(3).at("real_time"), 2.0);
 }
 
+// A short run may end before its CPU time is read.
+TEST(BenchFile, FileWithoutCpuTimesIsReadBack) {
+  CheckpointResult result = Sample();
+  for (CheckpointFigures& figures : result.figures) {
+    figures.of(Metric::kCpu).clear();
+  }
+  const Parsed<BenchFigures> read =
+      ReadBenchFigures(CheckpointResultToJson(result), "a.json");
+  ASSERT_TRUE(read.ok()) << read.error;
+  const TrialValues* const cpu = read.value->Find(
+      "checkpoint/async/state:10MB/every:10/workers:2", Metric::kCpu);
+  EXPECT_TRUE(cpu == nullptr || cpu->empty());
+}
+
 TEST(BenchFile, VoidFiguresAreErrors) {
   const nlohmann::json json =
       nlohmann::json::parse(CheckpointResultToJson(Sample()));

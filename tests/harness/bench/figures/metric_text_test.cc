@@ -31,7 +31,7 @@ TEST(MetricText, RangeHasOneUnit) {
 
 TEST(MetricText, ReadsValuesOfLimits) {
   EXPECT_EQ(ParseMetricValue(MetricUnit::kRatio, "3%"), 0.03);
-  EXPECT_EQ(ParseMetricValue(MetricUnit::kRatio, "0.5"), 0.5);
+  EXPECT_EQ(ParseMetricValue(MetricUnit::kRatio, "0.5"), std::nullopt);
   EXPECT_EQ(ParseMetricValue(MetricUnit::kSeconds, "1.5ms"), 0.0015);
   EXPECT_EQ(ParseMetricValue(MetricUnit::kBytes, "10MB"), 1e7);
   EXPECT_EQ(ParseMetricValue(MetricUnit::kBytesPerSecond, "1.2GB/s"), 1.2e9);

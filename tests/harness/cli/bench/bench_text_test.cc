@@ -33,5 +33,15 @@ TEST(BenchTextTest, NoteSaysThatSavesWaitForEachOther) {
   }
 }
 
+TEST(BenchTextTest, MissingGoodputHasItsReason) {
+  CheckpointResult result = SavesInFlight(SaveMode::kSync, 0.5);
+  EXPECT_THAT(CheckpointResultToText(result), Not(HasSubstr("under kills")));
+  result.figures[0].goodput_missing = "nobody was killed";
+  EXPECT_THAT(
+      CheckpointResultToText(result),
+      HasSubstr("goodput under kills\n  sync       not measured: nobody "
+                "was killed\n"));
+}
+
 }  // namespace
 }  // namespace gauntlet
