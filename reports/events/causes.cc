@@ -113,9 +113,22 @@ class CauseFinder {
     return OfAll(damaged_);
   }
 
+  // Returns the exit of the worker with this rank: the newest one that has
+  // started with it.
+  Place ExitOfRank(int rank) const {
+    Place start;
+    for (const auto& [worker, place] : starts_) {
+      if (worker != kLauncherWorker && Event(place).count == rank) {
+        start = Later(start, place);
+      }
+    }
+    return start ? OfWorker(exits_, WorkerOf(*start)) : Place();
+  }
+
   // Returns the most likely cause of a loss: the first of these that exists.
   // Faults before the last restart of their worker do not count.
   //   - the cause of a refusal
+  //   - the exit that closed the connection
   //   - the newest fault that ended another process
   //   - the newest fault of another worker or, if later, the newest fault of
   //     this worker's links
@@ -125,6 +138,9 @@ class CauseFinder {
     const int worker = WorkerOf(loss);
     if (Event(loss).reason == RecordReason::kRefused) {
       if (const Place cause = CauseOfRefusal(loss)) return cause;
+    }
+    if (Event(loss).reason == RecordReason::kClosed && Event(loss).about) {
+      if (const Place exit = ExitOfRank(*Event(loss).about)) return exit;
     }
     Place fatal;
     for (const auto& [other, fault] : faults_) {

@@ -212,7 +212,7 @@ std::string WhyHtml(const CaseResult& result, std::string_view invariant) {
 }
 
 std::string FindingHtml(const Finding& finding) {
-  return fmt::format("<li><code>{}</code> {}</li>", HtmlText(finding.name),
+  return fmt::format("<li><code>{}</code>: {}</li>", HtmlText(finding.name),
                      ProseHtml(finding.message));
 }
 

@@ -116,6 +116,22 @@ std::vector<Word> MakeWords() {
        "gives the name. gauntlet list faults describes the kinds, gauntlet "
        "list points the points. Save 2 is the second save that this process "
        "begins."},
+      {"incarnation any",
+       {"incarnation any"},
+       "The fault may fire in each process of its worker. A fault without it "
+       "fires only in the incarnation that it names, or else in the first one. "
+       "A fault that waits for another one (after) may fire in each."},
+      {"partition",
+       {"partition"},
+       "The process of the worker can reach no other worker, nor they it; with "
+       "groups, which list workers, no group can reach another. Workers on "
+       "hosts of their own (cluster.topology) cannot reach the launcher "
+       "either. Messages wait until the partition ends. A restarted worker "
+       "runs on a new host, which the partition does not cut off."},
+      {"is out of reach, given up",
+       {"out of reach"},
+       "The launcher could not reach the host of the worker for too long, so "
+       "it counts the worker as ended."},
       {"occurrence",
        {"occurrence "},
        "Occurrence 4 of a fault point is the fourth time that the process "
@@ -167,7 +183,7 @@ std::vector<Word> MakeWords() {
        "power loss still takes. Shared: a file server with a cache in each "
        "host."},
       {"HOST:PORT #N",
-       {"the connection is lost"},
+       {"the connection is lost", "no frame came in time", "launcher:70"},
        "The N-th connection to that address. In a simulation, the addresses "
        "are simulated too."},
       {"no frame came in time",
@@ -272,9 +288,12 @@ std::vector<Word> MakeWords() {
        "greatest number in their texts. ...: a part in which they differ."},
       {"power cut",
        {"power cut", "loses power", "lose power"},
-       "All processes of a host end at once. Of what was not synced, its disk "
-       "keeps what the seed draws, so one checkpoint may survive and another "
-       "may not."},
+       "All processes of a host end at once. All hosts lose power, as they "
+       "share one disk; only the host of the fault's worker does if workers "
+       "have hosts of their own (cluster.topology) and the disk is a file "
+       "server (disk.profile: shared). Of what was not synced, the disk keeps "
+       "what the seed draws, so one checkpoint may survive and another may "
+       "not."},
       {"sim, real",
        {"sim ·", "real ·"},
        "The world of the case: a simulation of the whole cluster with its "

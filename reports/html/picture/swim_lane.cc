@@ -271,8 +271,9 @@ class SwimLanePicture {
       if (const auto step = StepInName(name)) deleted.insert(*step);
     }
     if (!deleted.empty()) {
-      text += fmt::format(" Checkpoints deleted: steps {}.",
-                          fmt::join(deleted, ", "));
+      text += fmt::format(
+          " Checkpoints deleted, by retention or at the end: steps {}.",
+          fmt::join(deleted, ", "));
     }
     for (const TrainingSegment& segment : segments_) {
       const uint64_t begin = segment.points.front().step;

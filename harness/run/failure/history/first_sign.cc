@@ -140,7 +140,11 @@ class SignFinder {
            seen.insert(*sign_.worker).second) {
       const RecordEvent* const next = LossOf(*sign_.worker);
       if (!IsDeadline(next)) return;
+      const std::string waits =
+          fmt::format(", while worker {} waited for rank {}", sign_.emitter,
+                      *sign_.event->about);
       TakeLoss(*sign_.worker, *next);
+      sign_.text += waits;
     }
   }
 

@@ -150,7 +150,7 @@ int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed) {
 }
 
 std::string NeededGraceText(const RunSetup& setup) {
-  return fmt::format("the time of {} and a save",
+  return fmt::format("the time of {} and a save, rounded up",
                      setup.steps_per_execution == 1
                          ? "two steps"
                          : fmt::format("two executions of {} steps",

@@ -34,8 +34,8 @@ std::string PollEveryText(const RunSetup& setup);
 // the notice; in the other one, the workers agree to stop. 0: unknown.
 int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed);
 
-// Returns "the time of two steps and a save": the events that NeededGrace
-// counts.
+// Returns "the time of two steps and a save, rounded up": the events that
+// NeededGrace counts.
 std::string NeededGraceText(const RunSetup& setup);
 
 // Returns "fault p grants worker 1 10s from the notice to the kill, but the

@@ -89,12 +89,19 @@ std::string DelayRemedy(const Record& record,
       FindFirstSign(record, caused.first->from_ns, caused.first->end_ns));
 }
 
-// Returns the change of the outcome that must accompany a change after which
-// the run has no restart; "" if the scenario does not expect one.
+// Returns the change of the expectations that must accompany a change after
+// which the run has no restart; "" if the scenario does not expect one.
 std::string OutcomeWithoutRestart(const Record& record) {
-  return record.expect.outcome == Outcome::kRecovers
-             ? "; and set outcome: completes, as the run then needs no restart"
-             : "";
+  const Expectation& expect = record.expect;
+  if (expect.outcome != Outcome::kRecovers) return "";
+  std::string removed;
+  if (expect.resumed_from_step) removed += ", without resumed_from";
+  if (expect.epochs_after_restart_exactly.value_or(0) > 0) {
+    removed += ", without epochs_after_restart";
+  }
+  return fmt::format(
+      ", and set outcome: completes{}, as the run then needs no restart",
+      removed);
 }
 
 // Like the public FewerInterruptions, for a run whose interruptions are `all`.

@@ -174,12 +174,13 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "half of cluster.heartbeat.lost_after (5s)"},
       {"",
        "faults: [{id: a, at: {worker: 1, step: 6}, do: partition}]\n"
-       "expect: {outcome: recovers, restarts: {max: 0}}\n",
+       "expect: {outcome: recovers, restarts: {max: 0}, resumed_from: {step: "
+       "4}}\n",
        "if the run was right, set restarts: {max: 1} under expect "
        "(c.yaml:13); if the expectation is right, set the duration of fault a, "
        "which has no end, to 2500ms or less, half of "
-       "cluster.heartbeat.lost_after (5s); and set outcome: completes, as the "
-       "run then needs no restart"},
+       "cluster.heartbeat.lost_after (5s), and set outcome: completes, "
+       "without resumed_from, as the run then needs no restart"},
       // The launcher gives up without progress.
       {", restart: {max: 20}",
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "
@@ -326,7 +327,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "the expectation is right, set the repeat of fault h to once: it "
        "ends each attempt, so more restarts do not help; or set the duration "
        "of fault h, which has no end, to 15s or less, half of "
-       "cluster.step_timeout (30s); and set outcome: completes, "
+       "cluster.step_timeout (30s), and set outcome: completes, "
        "as the run then needs no restart"},
       // A partition outlasts the limit of heartbeats.
       {"",
@@ -782,10 +783,10 @@ TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
              "expect: {outcome: stops-cleanly}\n"),
       testing::MatchesRegex(
           "if a save may take that long, raise the grace of fault p .1s. "
-          "to 5100ms or more, the time of two steps and a save .the save of "
-          "step 4 took [0-9]+ ms, and fault s "
-          "adds 5s., or limit fault s, which delayed it; if the "
-          "engine should have saved sooner, see what the workers did before "
+          "to 5100ms or more, the time of two steps and a save, rounded up "
+          ".the save of step 4 took [0-9]+ ms, and fault s adds 5s., or limit "
+          "fault s, which delayed it; if the engine should have saved sooner, "
+          "see what the workers did before "
           ".gauntlet show 7/c --all."));
 }
 

@@ -28,7 +28,9 @@ TEST(FirstSignTest, NamesTheWorkerForWhichTheOthersWaited) {
                          Worker(1, Lost(7, 0, RecordReason::kDeadline)),
                          Worker(2, Lost(5, 1, RecordReason::kDeadline))};
   const FirstSign sign = FindFirstSign(record, 2, 6);
-  EXPECT_EQ(sign.text, "worker 1 lost rank 0 (deadline)");
+  EXPECT_EQ(
+      sign.text,
+      "worker 1 lost rank 0 (deadline), while worker 2 waited for rank 1");
   EXPECT_EQ(sign.worker, 0);
   EXPECT_EQ(sign.emitter, 1);
 }

@@ -64,9 +64,10 @@ TEST_F(KilledInGraceTest, TimeTooShortForTwoSteps_IsToBeRaised) {
   EXPECT_THAT(result.cause, HasSubstr("worker 1 was killed in step 7 before it "
                                       "had read the notice, which it does "
                                       "between steps"));
-  EXPECT_EQ(result.summary.next,
-            "raise the grace of fault p (1s) to 5s, the time of two steps and "
-            "a save, and lower preemption.grace (30s) to the same time");
+  EXPECT_EQ(
+      result.summary.next,
+      "raise the grace of fault p (1s) to 5s, the time of two steps and "
+      "a save, rounded up, and lower preemption.grace (30s) to the same time");
   EXPECT_EQ(Run("5s", "5s").verdict.kind, VerdictKind::kPass);
 }
 
@@ -156,7 +157,7 @@ TEST(KilledWorkerTest, StepsOfAnExecutionAreInTheAdvice) {
   ASSERT_TRUE(killed.has_value());
   EXPECT_EQ(KilledInGraceRemedy(record.setup, *killed),
             "raise the grace of fault p (10s) to 16s, the time of two "
-            "executions of 4 steps and a save");
+            "executions of 4 steps and a save, rounded up");
 }
 
 }  // namespace
