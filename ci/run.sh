@@ -156,12 +156,17 @@ demo() {  # [OPTION...]
 # Adds the counts of a run; a run that failed without a failed case counts as
 # one failure.
 passed=0 failed=0 skipped=0
-failures=""  # a line each
+failures=""  # a line for each, or for a run without a failed case
 add_counts() {  # EXIT_CODE PASSED FAILED SKIPPED
   passed=$((passed + $2))
   failed=$((failed + $3))
   skipped=$((skipped + $4))
   if [ "$1" -ne 0 ] && [ "$3" -eq 0 ]; then failed=$((failed + 1)); fi
+}
+
+add_failures() {  # EXIT_CODE STAGE LIST
+  [ "$1" -ne 0 ] || return 0
+  failures+=${3:-failed: $2: exit code $1}$'\n'
 }
 
 unit_tests() {
@@ -171,14 +176,14 @@ unit_tests() {
   echo "unit tests: $((SECONDS - begin)) s"
   # shellcheck disable=SC2046  # three numbers
   add_counts "$code" $(ctest_counts build/release/ctest.xml)
-  [ "$code" -eq 0 ] || failures+=$(failed_tests build/release/ctest.xml)$'\n'
+  add_failures "$code" "the tests" "$(failed_tests build/release/ctest.xml)"
 }
 
 add_suite() {  # EXIT_CODE SUITE
   local result=.gauntlet/runs/latest/result.json
   # shellcheck disable=SC2046
   add_counts "$1" $(suite_counts "$result")
-  [ "$1" -eq 0 ] || failures+=$(failed_cases "$result" "$2")$'\n'
+  add_failures "$1" "$2" "$(failed_cases "$result" "$2")"
 }
 
 scenario_suite() {  # NAME
@@ -218,7 +223,7 @@ explore_stage() {  # NAME ARGUMENTS...
     add_counts 0 1 0 0
   else
     add_counts 1 0 1 0
-    failures+="failed: explore: $name"$'\n'
+    add_failures "$code" "explore: $name" ""
   fi
 }
 

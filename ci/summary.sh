@@ -36,14 +36,14 @@ suite_counts() {  # RESULT_JSON
     }' "$1"
 }
 
-# The lists below have a line for each failure that the counts above include.
+# The lists below have a line for each failed test or case.
 failed_tests() {  # JUNIT_FILE
   python3 - "$1" <<'PYTHON'
 import sys, xml.etree.ElementTree as xml
 try:
     for test in xml.parse(sys.argv[1]).iter("testcase"):
         skip = test.find("skipped")
-        skips = skip is not None and skip.get("message").startswith("SKIP_")
+        skips = skip is not None and skip.get("message", "").startswith("SKIP_")
         if test.get("status") in ("fail", "notrun") and not skips:
             print("failed: test", test.get("name"))
 except (OSError, xml.ParseError) as error:
@@ -57,11 +57,11 @@ import json, sys
 try:
     with open(sys.argv[1]) as file: cases = json.load(file)["cases"]
     for case in cases:
-        verdict = "flaky" if case["flaky"] else case["verdict"]
+        verdict = "flaky" if case.get("flaky") else case["verdict"]
         if verdict not in ("PASS", "SKIP"):
             print("failed:", verdict, case["name"],
                   f"({case['world']}) of {sys.argv[2]}: {case['reason']}")
-except (OSError, ValueError) as error:
+except (OSError, ValueError, KeyError) as error:
     print(f"failed: no complete result of {sys.argv[2]}: {error}")
 PYTHON
 }
