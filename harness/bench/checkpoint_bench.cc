@@ -20,8 +20,9 @@ constexpr uint64_t kLeastWarmUp = 10;
 // Training continues after the window for about this long, so that there are
 // steps at which a worker can be killed.
 constexpr double kTailSeconds = 0.1;
-// Most saves in that time: in a small model, a save may take a hundred times as
-// long as a step.
+// Limit of that time, in saves: in a small model a save may take a hundred
+// times as long as a step, so that the training would continue for many
+// seconds.
 constexpr uint64_t kMostSavesInTail = 200;
 
 // Configurations that differ only in the save mode, so they are compared with
@@ -221,7 +222,7 @@ Status CheckpointBench::MeasureGoodput(Group& group) {
     if (!figures.voided.empty()) continue;
     if (figures.of(Metric::kDurable).empty() || group.downtimes[i].empty()) {
       figures.goodput_missing =
-          "no trial shows how long a save and a recovery take";
+          "no trial shows how long a save or a recovery takes";
       continue;
     }
     MeasuredGoodput goodput;

@@ -191,6 +191,11 @@ std::string SizePlots(const CheckpointResult& result) {
 std::string GoodputPlots(const CheckpointResult& result) {
   std::string plots;
   for (const CheckpointFigures& figures : result.figures) {
+    if (!figures.goodput_missing.empty()) {
+      plots += fmt::format("<p>{}: goodput under kills not measured: {}</p>\n",
+                           HtmlText(NameOf(figures.config)),
+                           HtmlText(figures.goodput_missing));
+    }
     if (!figures.goodput) continue;
     const MeasuredGoodput& goodput = *figures.goodput;
     plots += RenderGoodputPlot(

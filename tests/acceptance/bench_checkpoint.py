@@ -191,8 +191,8 @@ def bad_calls_say_what_was_expected(run):
             (("--baseline", "full"),
              "--baseline: full: not a file; expected the result.json of "),
             (("--baseline", "full/file"), "found no JSON object"),
-            (("--ckpt", "/proc"), "--ckpt: expected a folder, or none yet, in "
-             "which the trials can write: /proc/"),
+            (("--ckpt", "/proc"), "the trials need a folder in which they can "
+             "write: choose another one with --ckpt DIR"),
             (("--out", "full"), "expected an empty folder, or none"),
             (("--workers", 64, "--state", "1.5GB", "--out", "out"),
              "the trials need")):

@@ -102,6 +102,8 @@ void AddAggregates(Json& entries, const CheckpointFigures& figures) {
     }
     if (figures.goodput) {
       entry["goodput_run"] = MeasuredGoodputToJson(*figures.goodput);
+    } else if (!figures.goodput_missing.empty()) {
+      entry["goodput_missing"] = figures.goodput_missing;
     }
     entries.push_back(std::move(entry));
   }

@@ -1,5 +1,6 @@
 #include "harness/bench/figures/bench_limit.h"
 
+#include <algorithm>
 #include <array>
 
 #include "engine/text/units.h"
@@ -55,6 +56,23 @@ std::string BreakOf(const BenchLimit& limit, const CheckpointFigures& figures,
 bool IsAbout(const BenchLimit& limit, const CheckpointConfig& config) {
   if (limit.mode) return *limit.mode == ModeName(config.mode);
   return config.mode.has_value() || IsOfAllRuns(limit.metric);
+}
+
+constexpr std::string_view kSameOptions =
+    "measure the baseline with the same --modes, --state, --every, --workers "
+    "and --shards";
+
+// Returns true iff the baseline has one of the configurations. Runs without
+// checkpoints count only if nothing else is measured.
+bool HasConfiguration(const BenchFigures& baseline,
+                      const std::vector<CheckpointConfig>& measured) {
+  const bool saves = std::ranges::any_of(
+      measured,
+      [](const CheckpointConfig& config) { return config.mode.has_value(); });
+  return std::ranges::any_of(measured, [&](const CheckpointConfig& config) {
+    return config.mode.has_value() == saves &&
+           baseline.values.contains(NameOf(config));
+  });
 }
 
 }  // namespace
@@ -120,12 +138,15 @@ Status CheckBaseline(const BenchFigures& baseline,
       if (trials >= kLeastTrials) continue;
       return InvalidArgument(fmt::format(
           "--limit {}: expected at least {} trials of {} in the baseline, "
-          "found {}; measure the baseline with the same --modes, --state, "
-          "--every, --workers and --shards",
-          limit.text, kLeastTrials, NameOf(config), trials));
+          "found {}; {}",
+          limit.text, kLeastTrials, NameOf(config), trials, kSameOptions));
     }
   }
-  return OkStatus();
+  if (HasConfiguration(baseline, measured)) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "--baseline: expected a configuration that is measured now, such as {}, "
+      "found none; {}",
+      NameOf(measured.back()), kSameOptions));
 }
 
 std::vector<std::string> BrokenLimits(const CheckpointResult& result,

@@ -32,8 +32,9 @@ Result<BenchLimit> ParseBenchLimit(std::string_view text);
 bool IsOfAllRuns(Metric metric);
 
 // Checks that the baseline has at least kLeastTrials trials of each figure that
-// a limit multiplies. `measured`: the configurations that are measured now.
-// kInvalidArgument: trials are missing.
+// a limit multiplies, and one of the configurations that are measured now
+// (`measured`): one with saves, if some are. kInvalidArgument: trials or
+// configurations are missing.
 Status CheckBaseline(const BenchFigures& baseline,
                      const std::vector<BenchLimit>& limits,
                      const std::vector<CheckpointConfig>& measured);

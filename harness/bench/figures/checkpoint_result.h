@@ -68,8 +68,8 @@ struct CheckpointFigures {
   // By metric; empty: not measured.
   std::array<TrialValues, kMetrics> values;
   std::optional<MeasuredGoodput> goodput;
-  // Reason why the goodput under kills could not be measured; empty: it was, or
-  // it was not to be.
+  // Reason why the requested goodput run gave no figure; empty: it gave one, or
+  // none was requested.
   std::string goodput_missing;
   // Reason why the figures are unusable and left out: the trained state differs
   // from that of the run without saves. Empty: they are usable.

@@ -57,32 +57,6 @@ Status CheckMemory(const CheckpointBenchPlan& plan) {
                   ByteText(needed), ByteText(free)));
 }
 
-// Returns an error if the baseline has none of the measured configurations.
-Status CheckConfigurations(const BenchFigures& baseline,
-                           const std::string& file,
-                           const std::vector<CheckpointConfig>& measured) {
-  const bool has_one =
-      std::ranges::any_of(measured, [&](const CheckpointConfig& config) {
-        return baseline.values.contains(NameOf(config));
-      });
-  if (has_one) return OkStatus();
-  return InvalidArgument(fmt::format(
-      "--baseline: {}: expected a configuration that is measured now, such as "
-      "{}, found none; measure the baseline with the same --modes, --state, "
-      "--every, --workers and --shards",
-      file, NameOf(measured.back())));
-}
-
-// Returns the error in making the folder of trials, with its option.
-Status TrialsFolderError(const BenchCheckpointCommand& command,
-                         const Status& error) {
-  const std::string_view option =
-      command.trial_directory.empty() ? "--out" : "--ckpt";
-  return InvalidArgument(fmt::format(
-      "{}: expected a folder, or none yet, in which the trials can write: {}",
-      option, error.message()));
-}
-
 Result<std::optional<BenchFigures>> ReadBaseline(const std::string& file) {
   if (file.empty()) return std::optional<BenchFigures>();
   std::error_code error;
@@ -149,8 +123,6 @@ Result<ExitCode> CheckpointBenchRun::Run() {
   if (baseline_) {
     RETURN_IF_ERROR(
         CheckBaseline(*baseline_, command_.limits, ConfigsOf(plan)));
-    RETURN_IF_ERROR(CheckConfigurations(*baseline_, command_.baseline_file,
-                                        ConfigsOf(plan)));
   }
   RETURN_IF_ERROR(CheckMemory(plan));
   if (!command_.out_directory.empty()) {
@@ -168,7 +140,12 @@ Result<ExitCode> CheckpointBenchRun::Measure(const BenchOutput& out) {
                    AbsoluteFolder(TrialsParent(command_, out.path())));
   const Result<std::unique_ptr<TrialsFolder>> made =
       TrialsFolder::Make(absolute);
-  if (!made.ok()) return TrialsFolderError(command_, made.status());
+  if (!made.ok()) {
+    return InvalidArgument(fmt::format(
+        "{}; the trials need a folder in which they can write: choose another "
+        "one with --ckpt DIR",
+        made.status().message()));
+  }
   const TrialsFolder& trials = **made;
   const CheckpointBenchPlan plan = BenchPlanOf(command_, trials.path());
   RETURN_IF_ERROR(CheckDisk(plan));

@@ -42,7 +42,8 @@ the method, the JSON and limits.
 Exit code 0: done; 1: a figure is void, or training failed; 2: the call is
 wrong, the disk is too small, or the baseline is of another machine, version or
 configuration; 3: the results could not be written; 5: a limit is exceeded; 130:
-interrupted, with the figures so far; limits were not checked.)";
+interrupted, with the figures so far. After an interrupt or a failed training,
+limits are not checked.)";
 
 constexpr uint64_t kMostEvery = 1'000'000;
 constexpr int kMostBenchWorkers = 64;

@@ -121,5 +121,22 @@ TEST(BenchLimit, BaselineNeedsTrialsOfEachComparedConfig) {
   EXPECT_FALSE(CheckBaseline(baseline, multiple, measured).ok());
 }
 
+TEST(BenchLimit, BaselineNeedsAConfigurationThatIsMeasured) {
+  CheckpointConfig none = Async({}).config;
+  none.mode.reset();
+  const std::vector<CheckpointConfig> measured = {none, Async({}).config};
+  BenchFigures baseline;
+  baseline.values[NameOf(none)];
+  EXPECT_EQ(CheckBaseline(baseline, {}, measured).message(),
+            "--baseline: expected a configuration that is measured now, such "
+            "as " +
+                NameOf(measured.back()) +
+                ", found none; measure the baseline with the same --modes, "
+                "--state, --every, --workers and --shards");
+  EXPECT_TRUE(CheckBaseline(baseline, {}, {none}).ok());
+  baseline.values[NameOf(measured.back())];
+  EXPECT_TRUE(CheckBaseline(baseline, {}, measured).ok());
+}
+
 }  // namespace
 }  // namespace gauntlet
