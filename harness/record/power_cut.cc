@@ -43,14 +43,14 @@ std::string ProcessesEndedBy(const Record& record, const RecordEvent& cut) {
                      workers.size() == 1 ? "" : "s", RangesText(workers));
 }
 
-std::string HostsWithoutPower(const RecordEvent& cut) {
+std::string HostsText(const RecordEvent& cut) {
   return cut.about ? fmt::format("the host of worker {}", *cut.about)
                    : "all hosts";
 }
 
 std::string PowerCutText(const Record& record, const RecordEvent& cut) {
   const std::string ended = ProcessesEndedBy(record, cut);
-  return fmt::format("{} lose{} power{}{}", HostsWithoutPower(cut),
+  return fmt::format("{} lose{} power{}{}", HostsText(cut),
                      cut.about ? "s" : "", ended.empty() ? "" : ", which ends ",
                      ended);
 }

@@ -9,7 +9,7 @@
 namespace gauntlet {
 
 // Returns "all hosts" or "the host of worker 2": the hosts that lost power.
-std::string HostsWithoutPower(const RecordEvent& cut);
+std::string HostsText(const RecordEvent& cut);
 
 // Returns "all hosts lose power, which ends the launcher, workers 0-3"; without
 // the processes if the power loss ended none.

@@ -249,7 +249,9 @@ std::string TextOfMachine(const Record& record, const RecordEvent& event) {
                                       : TextOfExit(event);
     case RecordKind::kPowerCut:
       return PowerCutText(record, event) +
-             InBrackets("disk profile " + event.detail);
+             (event.detail.empty()
+                  ? ""
+                  : InBrackets("disk profile " + event.detail));
     case RecordKind::kFrameLate:
       return fmt::format("a frame{} is {:.3f} s late{}",
                          event.about ? fmt::format(" of worker {}", about) : "",

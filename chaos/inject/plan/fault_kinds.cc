@@ -91,8 +91,9 @@ constexpr std::array kKinds = {
         FaultKind::kPowerLoss,
         kStorage,
         "power_loss",
-        "all hosts lose power, and data that was not synced may be lost; only "
-        "the worker's host if it has its own and disk.profile is shared",
+        "all hosts lose power, and data that was not synced may be lost; if "
+        "workers have hosts of their own and disk.profile is shared, only the "
+        "worker's host does",
         {.ends_process = true},
         "real processes share a running kernel, which keeps data that was not "
         "synced"},

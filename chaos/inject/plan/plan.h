@@ -58,7 +58,7 @@
 //                 succeeds, and only a load can notice.
 //   truncate      As bit_flip, but the file is cut to `offset`.
 //   delete        As bit_flip, but the file is removed.
-//   power_loss    The whole machine loses power, with all its processes. Each
+//   power_loss    All hosts lose power, and all their processes end. Each
 //                 piece of unsynced data may be there, gone, torn or reordered.
 //                 If workers have hosts of their own and their disk is a file
 //                 server, only the worker's host loses power: the server stays,

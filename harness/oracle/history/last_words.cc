@@ -5,6 +5,11 @@
 
 namespace gauntlet {
 
+bool IsRefusal(int64_t exit_code) {
+  return IsExit(exit_code, {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
+                            WorkerExit::kOtherJob});
+}
+
 bool LeftToStartLater(const IncarnationEvents& incarnation) {
   return !incarnation.events.empty() &&
          incarnation.events.back().kind == RecordKind::kWorkerExited &&
@@ -18,9 +23,7 @@ bool IsDone(const Record& record) {
 
 bool HasRefused(const Record& record) {
   return !record.launchers.empty() && !record.launchers.back().result &&
-         IsExit(record.launchers.back().exit_code,
-                {WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
-                 WorkerExit::kBadInput});
+         IsRefusal(record.launchers.back().exit_code);
 }
 
 std::string ByTheKernel(const Record& record) {

@@ -2,11 +2,16 @@
 #ifndef GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_LAST_WORDS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "harness/record/record.h"
 
 namespace gauntlet {
+
+// Returns true iff this is the exit code of a worker or launcher that refused
+// to train, as the settings or the checkpoints are wrong.
+bool IsRefusal(int64_t exit_code);
 
 // Returns true iff the process exited with WorkerExit::kStartLater.
 bool LeftToStartLater(const IncarnationEvents& incarnation);

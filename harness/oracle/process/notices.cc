@@ -5,6 +5,7 @@
 
 #include "engine/text/units.h"
 #include "engine/worker_exit_code.h"
+#include "harness/oracle/history/last_words.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
     case RecordKind::kResumedFromMemory:
       worker.generation = event.generation;
       worker.step = event.step;
-      worker.has_state = true;
+      worker.has_model = true;
       worker.stops = worker.is_gone = false;
       worker.steps_over = 0;
       for (auto* at : {&worker.noticed_at, &worker.delivered_at}) {
@@ -251,10 +252,7 @@ void Notices::CheckEnd(const Emitter& by, Worker& worker,
   // A worker need not have agreed on a step to stop at if it exits because it
   // lost another worker, or because the job cannot start.
   const bool lost = IsExit(event.count, {WorkerExit::kLostWorker});
-  const bool cannot_start =
-      !worker.has_state &&
-      IsExit(event.count, {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
-                           WorkerExit::kOtherJob});
+  const bool cannot_start = !worker.has_model && IsRefusal(event.count);
   if (!worker.finished && !lost && !cannot_start) CheckStop(by, worker);
 }
 

@@ -37,8 +37,7 @@ class Notices {
     bool stops = false;      // has agreed to stop
     bool is_gone = false;    // has lost other workers, or is leaving
     bool has_ended = false;  // its process has ended
-
-    bool has_state = false;  // of the model: has initialized or resumed
+    bool has_model = false;  // has initialized or resumed
     bool finished = false;
     const RecordFault* notice = nullptr;  // fault that sent a notice
     int64_t notice_ns = 0;

@@ -352,9 +352,10 @@ std::string PartsOfDuration(const Record& record, const ShortGrace& grace,
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", and "));
 }
 
-// Returns "to 1100ms or more, the time of two steps and a save" for a grace
-// period in which workers stop and save although the faults delay the save;
-// "above its duration" if the record does not show this time.
+// Returns "to 1100ms or more, the time of two steps and a save, rounded up, and
+// of the delays" for a grace period in which workers stop and save although the
+// faults delay the save. Returns "above its duration" if the record does not
+// show this time.
 std::string LongerGrace(const RunSetup& setup, const KilledInGrace& killed,
                         const std::vector<const RecordFault*>& delays) {
   int64_t needed_ns = NeededGrace(setup, killed);
@@ -366,8 +367,9 @@ std::string LongerGrace(const RunSetup& setup, const KilledInGrace& killed,
   if (!is_known || needed_ns <= killed.notice->grace_ns) {
     return "above its duration";
   }
-  return fmt::format("to {} or more, {}", LimitText(needed_ns),
-                     NeededGraceText(setup));
+  return fmt::format("to {} or more, {}{}", LimitText(needed_ns),
+                     NeededGraceText(setup),
+                     delays.empty() ? "" : ", and of the delays");
 }
 
 // Returns the advice on a grace period that was too short; "" if no worker was
@@ -376,12 +378,9 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
   const RunSetup& setup = outline.record.setup;
   const std::optional<KilledInGrace> killed = FindKilledInGrace(outline);
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
-  const bool is_told_more =
-      killed && setup.notice_grace_ns > killed->notice->grace_ns;
-  if (killed && (is_told_more || !grace)) {
-    return KilledInGraceRemedy(setup, *killed);
-  }
-  if (!killed || !grace) return "";
+  if (!killed) return "";
+  const bool is_told_more = setup.notice_grace_ns > killed->notice->grace_ns;
+  if (is_told_more || !grace) return KilledInGraceRemedy(setup, *killed);
   const std::vector<const RecordFault*> delays =
       DelaysOf(outline.record, grace->save, grace->span.until_ns);
   return fmt::format(

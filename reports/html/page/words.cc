@@ -118,20 +118,21 @@ std::vector<Word> MakeWords() {
        "begins."},
       {"incarnation any",
        {"incarnation any"},
-       "The fault may fire in each process of its worker. A fault without it "
-       "fires only in the incarnation that it names, or else in the first one. "
-       "A fault that waits for another one (after) may fire in each."},
+       "The fault may fire in any process of its worker; only with repeat "
+       "always, it fires more than once. A fault without these words fires "
+       "only in the incarnation that it names, or else in the first one. A "
+       "fault that waits for another one (after) may fire in any."},
       {"partition",
-       {"partition"},
+       {": partition ", "(partition ", "do: partition"},
        "The process of the worker can reach no other worker, nor they it; with "
        "groups, which list workers, no group can reach another. Workers on "
        "hosts of their own (cluster.topology) cannot reach the launcher "
-       "either. Messages wait until the partition ends. A restarted worker "
-       "runs on a new host, which the partition does not cut off."},
-      {"is out of reach, given up",
+       "either. Messages wait until the partition ends. It does not cut off a "
+       "worker that has been restarted."},
+      {"is out of reach: given up",
        {"out of reach"},
        "The launcher could not reach the host of the worker for too long, so "
-       "it counts the worker as ended."},
+       "it gives the worker up: it counts it as ended."},
       {"occurrence",
        {"occurrence "},
        "Occurrence 4 of a fault point is the fourth time that the process "
@@ -182,6 +183,7 @@ std::vector<Word> MakeWords() {
        "permits. Lying-fsync: as weak, and it reports data as synced that a "
        "power loss still takes. Shared: a file server with a cache in each "
        "host."},
+      // The ports of simulated workers begin with 70.
       {"HOST:PORT #N",
        {"the connection is lost", "no frame came in time", "launcher:70"},
        "The N-th connection to that address. In a simulation, the addresses "
@@ -195,8 +197,7 @@ std::vector<Word> MakeWords() {
        {"host w", "w0.1"},
        "A machine of a simulated cluster: w0.1 is that of worker 0, "
        "incarnation 1. In lists of waiting tasks it stands for that process. "
-       "Workers that share a machine have the name of the first one. A power "
-       "loss there takes the disk that all workers and the launcher use."},
+       "Workers that share a machine have the name of the first one."},
       {"generation",
        {"generation", "-g"},
        "One membership of the cluster, counted from 1. Each restart or "
@@ -286,8 +287,8 @@ std::vector<Word> MakeWords() {
        "Repeated events of a process are in the row of the first. N is their "
        "number, and T the time of the last one. 5..80: the least and the "
        "greatest number in their texts. ...: a part in which they differ."},
-      {"power cut",
-       {"power cut", "loses power", "lose power"},
+      {"power cut, power_loss",
+       {"power cut", "power_loss", "loses power", "lose power"},
        "All processes of a host end at once. All hosts lose power, as they "
        "share one disk; only the host of the fault's worker does if workers "
        "have hosts of their own (cluster.topology) and the disk is a file "

@@ -39,5 +39,19 @@ TEST(PowerCutTest, LeavesOutProcessesThatEndedOtherwise) {
   EXPECT_EQ(EndedOf(record), "worker 2");
 }
 
+TEST(PowerCutTest, NamesTheHosts) {
+  Record record = RecordOfEnds({kLauncherWorker, 0, 1});
+  EXPECT_EQ(PowerCutText(record, record.machine.front()),
+            "all hosts lose power, which ends the launcher, workers 0-1");
+  record = RecordOfEnds({2});
+  record.machine.front().about = 2;
+  EXPECT_EQ(PowerCutText(record, record.machine.front()),
+            "the host of worker 2 loses power, which ends worker 2");
+  EXPECT_EQ(HostsText(record.machine.front()), "the host of worker 2");
+  record = RecordOfEnds({});
+  EXPECT_EQ(PowerCutText(record, record.machine.front()),
+            "all hosts lose power");
+}
+
 }  // namespace
 }  // namespace gauntlet

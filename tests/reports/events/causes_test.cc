@@ -47,6 +47,27 @@ TEST(CausesTest, ChainGoesFromTheFaultToTheResumption) {
                           RecordKind::kWorkerExited));
 }
 
+// The exit of the peer closed the connection; a crash, which leaves no exit,
+// goes back to its fault.
+TEST(CausesTest, ClosedConnectionIsDueToTheExitOfThePeer) {
+  Record record = SampleRecord();
+  const EventPlace loss = Find(record, 0, 1, RecordKind::kWorkerLost);
+  const EventPlace before = CausesOf(record).at(loss);
+  EXPECT_EQ(EventAt(record, before).kind, RecordKind::kFaultFired);
+  const RecordEvent lost = EventAt(record, loss);
+  ASSERT_EQ(lost.reason, RecordReason::kClosed);
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    if (incarnation.worker != *lost.about || incarnation.number != 1) continue;
+    incarnation.events.front().count = *lost.about;  // its rank
+    incarnation.events.push_back({.kind = RecordKind::kWorkerExited,
+                                  .t_ns = lost.t_ns - 1,
+                                  .count = 75});
+  }
+  const EventPlace after =
+      CausesOf(record).at(Find(record, 0, 1, RecordKind::kWorkerLost));
+  EXPECT_EQ(EventAt(record, after).kind, RecordKind::kWorkerExited);
+}
+
 TEST(CausesTest, StartOfTheJobHasNoCause) {
   const Record record = SampleRecord();
   EXPECT_FALSE(CausesOf(record).contains(

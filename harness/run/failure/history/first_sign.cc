@@ -1,15 +1,18 @@
 #include "harness/run/failure/history/first_sign.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/worker_exit_code.h"
+#include "harness/oracle/history/last_words.h"
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/wait_limit.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -31,10 +34,8 @@ int WorkerOfRank(const Record& record, int rank, int64_t t_ns) {
   return worker;
 }
 
-bool IsRefusal(const RecordEvent& event) {
-  return event.kind == RecordKind::kWorkerExited &&
-         IsExit(event.count, {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
-                              WorkerExit::kOtherJob});
+bool IsRefusedTraining(const RecordEvent& event) {
+  return event.kind == RecordKind::kWorkerExited && IsRefusal(event.count);
 }
 
 // Returns "the chief refused to train (exit code 8): REASON". A worker that the
@@ -48,6 +49,9 @@ std::string RefusalText(int worker, const RecordEvent& exit) {
       is_of_chief ? "the chief" : fmt::format("worker {}", worker), exit.count,
       is_of_chief ? reason.substr(kOfChief.size()) : reason);
 }
+
+// Most waits of a chain that the text of a sign names.
+constexpr size_t kMostWaits = 2;
 
 class SignFinder {
  public:
@@ -80,7 +84,7 @@ class SignFinder {
   bool FindRefusal() {
     for (const IncarnationEvents& incarnation : record_.incarnations) {
       for (const RecordEvent& event : incarnation.events) {
-        if (!IsRefusal(event) || !IsInTime(event)) continue;
+        if (!IsRefusedTraining(event) || !IsInTime(event)) continue;
         first_ns_ = event.t_ns;
         sign_ = {.event = &event,
                  .emitter = incarnation.worker,
@@ -132,20 +136,30 @@ class SignFinder {
   }
 
   // A worker that another one waited for too long may itself have waited for a
-  // third. Replaces the sign by the last loss of such a chain: it names the
-  // worker that the others waited for.
+  // third. Replaces the sign by the last loss of such a chain, which names the
+  // worker that kept the others waiting. Keeps the first loss if the workers
+  // waited for each other in a circle.
   void FollowDeadlines() {
+    const FirstSign first = sign_;
     std::set<int> seen;
-    while (IsDeadline(sign_.event) && sign_.worker &&
-           seen.insert(*sign_.worker).second) {
-      const RecordEvent* const next = LossOf(*sign_.worker);
-      if (!IsDeadline(next)) return;
-      const std::string waits =
-          fmt::format(", while worker {} waited for rank {}", sign_.emitter,
-                      *sign_.event->about);
+    std::vector<std::string> waits;
+    while (IsDeadline(sign_.event) && sign_.worker) {
+      if (!seen.insert(*sign_.worker).second) {
+        sign_ = first;
+        return;
+      }
+      const RecordEvent* const next = LossOf(*sign_.worker, *first.event);
+      if (!IsDeadline(next)) break;
+      waits.push_back(fmt::format("worker {} waited for worker {}",
+                                  sign_.emitter, *sign_.worker));
       TakeLoss(*sign_.worker, *next);
-      sign_.text += waits;
     }
+    if (waits.empty()) return;
+    sign_.text +=
+        waits.size() <= kMostWaits
+            ? fmt::format(", while {}", fmt::join(waits, " and "))
+            : fmt::format(", while {} workers waited for each other in a chain",
+                          waits.size());
   }
 
   static bool IsDeadline(const RecordEvent* event) {
@@ -153,19 +167,19 @@ class SignFinder {
            event->about && event->reason == RecordReason::kDeadline;
   }
 
-  // Returns the next loss that the worker's process of the time of the sign
-  // emitted; null if there is none.
-  const RecordEvent* LossOf(int worker) const {
-    const int64_t t_ns = sign_.event->t_ns;
+  // Returns the first loss, not before `sign`, of the worker's process that ran
+  // at that time; null if there is none.
+  const RecordEvent* LossOf(int worker, const RecordEvent& sign) const {
     for (const IncarnationEvents& incarnation : record_.incarnations) {
       const std::vector<RecordEvent>& events = incarnation.events;
       if (incarnation.worker != worker || events.empty() ||
-          events.front().t_ns > t_ns || events.back().t_ns < t_ns) {
+          events.front().t_ns > sign.t_ns || events.back().t_ns < sign.t_ns) {
         continue;
       }
       const auto loss =
-          std::ranges::find_if(events, [t_ns](const RecordEvent& event) {
-            return event.kind == RecordKind::kWorkerLost && event.t_ns >= t_ns;
+          std::ranges::find_if(events, [&sign](const RecordEvent& event) {
+            return event.kind == RecordKind::kWorkerLost &&
+                   event.t_ns >= sign.t_ns;
           });
       return loss == events.end() ? nullptr : &*loss;
     }

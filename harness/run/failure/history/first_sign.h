@@ -26,7 +26,8 @@ struct FirstSign {
 // Returns the first sign after `from_ns`, until `until_ns`. An end that the
 // launcher caused, because another worker had ended, is returned only if there
 // is no other sign. If workers waited for each other in a chain, returns the
-// loss of the last worker in the chain.
+// loss of the worker that the others waited for, which may come after
+// `until_ns`.
 FirstSign FindFirstSign(const Record& record, int64_t from_ns,
                         int64_t until_ns);
 

@@ -77,7 +77,7 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
 
 std::string EndText(const RecordEvent& end) {
   if (end.kind == RecordKind::kPowerCut) {
-    return HostsWithoutPower(end) + " lost power";
+    return HostsText(end) + " lost power";
   }
   const int about = end.about.value_or(kLauncherWorker);
   const std::string who = about == kLauncherWorker

@@ -91,8 +91,9 @@ std::string ShorterDelay(const Record& record, const RecordFault& fault,
   const std::string shorter =
       fmt::format("set the {} of fault {} ({}) to {}", delay->name, fault.id,
                   SpanText(delay->value_ns), half);
-  // The launcher may also lose a host that it cannot reach. No key sets the
-  // time after which it does.
+  // If workers have hosts of their own, a launcher gives up a host that it
+  // cannot reach, and no key sets its limit. The record does not tell whether
+  // they have, so raises no limits.
   if (TraitsOf(fault).hinders == HinderedPart::kLinks) return shorter;
   return fmt::format(
       "{}, or raise {} to {} or more, twice as long as the fault", shorter,

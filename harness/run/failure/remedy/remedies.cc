@@ -96,6 +96,7 @@ std::string OutcomeWithoutRestart(const Record& record) {
   if (expect.outcome != Outcome::kRecovers) return "";
   std::string removed;
   if (expect.resumed_from_step) removed += ", without resumed_from";
+  if (expect.restarts_exactly.value_or(0) > 0) removed += ", without restarts";
   if (expect.epochs_after_restart_exactly.value_or(0) > 0) {
     removed += ", without epochs_after_restart";
   }
@@ -672,10 +673,8 @@ std::string ShorterDelays(const Outline& outline) {
     if (texts.empty()) continue;
     const bool is_left =
         std::ranges::any_of(all, [&shortened](const Interruption& other) {
-          return std::ranges::none_of(other.faults,
-                                      [&shortened](const RecordFault* fault) {
-                                        return shortened.contains(fault);
-                                      });
+          return other.faults.empty() ||
+                 !std::ranges::includes(shortened, other.faults);
         });
     return JoinedTexts(std::move(texts)) +
            (is_left ? "" : OutcomeWithoutRestart(record));

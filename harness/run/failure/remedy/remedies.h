@@ -16,10 +16,10 @@ namespace gauntlet {
 // no fault that caused an interruption after the first `permitted` ones.
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted);
 
-// Returns the changes of the faults that only delay, after which the run has
-// one interruption fewer: the last one that such faults caused. If the run then
-// has no restart, which the scenario expects, also names the outcome to set.
-// Returns "" if no such fault caused an interruption.
+// Returns changes of delaying faults that remove the last interruption that
+// such faults caused. If no interruption is left, but the scenario expects a
+// restart, also names the outcome to set. Returns "" if no such fault caused an
+// interruption.
 std::string ShorterDelays(const Outline& outline);
 
 // Returns the change for the unmet expectations whose remedies are known, such

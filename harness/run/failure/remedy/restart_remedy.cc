@@ -92,9 +92,7 @@ std::string PermittedRestarts(const Expectation& expect, uint64_t needed) {
   return text;
 }
 
-// Returns "; or " and the text of ShorterDelays, which advises to shorten the
-// faults that only delay, or to raise the limits that they exceed; "" if there
-// are no such faults.
+// Returns "; or " and the text of ShorterDelays; "" if that is empty.
 std::string OrShorterDelays(const Outline& outline) {
   const std::string shorter = ShorterDelays(outline);
   return shorter.empty() ? "" : "; or " + shorter;
@@ -209,6 +207,7 @@ std::string EndlessRestartRemedy(const Outline& outline, const Verdict& verdict,
                        OrShorterDelays(outline));
   }
   const auto present = static_cast<uint64_t>(record.setup.max_restarts);
+  // A run with restarts does not complete.
   const bool may_raise =
       all.size() > 1 && reason == RecordReason::kRestartsUsedUp &&
       record.expect.outcome != Outcome::kCompletes &&
@@ -217,9 +216,9 @@ std::string EndlessRestartRemedy(const Outline& outline, const Verdict& verdict,
       PermittedRestarts(record.expect, verdict.facts.restarts + 1).empty();
   return fmt::format(
       "{}{}{}", text,
-      may_raise ? fmt::format("; or raise cluster.restart.max ({}), as each "
-                              "attempt reaches new steps",
-                              present)
+      may_raise ? fmt::format("; or raise cluster.restart.max ({}) to {} or "
+                              "more, as each attempt reaches new steps",
+                              present, present + 1)
                 : "",
       OrShorterDelays(outline));
 }

@@ -276,17 +276,6 @@ INSTANTIATE_TEST_SUITE_P(
                      run.events.InsertBefore(
                          kChief, K::kWorkerExited, 0, kChief,
                          {.kind = K::kFinished, .generation = 1});
-                   }},
-        ExcusedRun{"JobCannotStart", RefusedRun, "grace/no-agreement",
-                   [](ScriptedRun& run) {
-                     FireBefore(run, kNextChief, K::kLeaving, 0,
-                                {.id = "notice",
-                                 .kind = "preempt",
-                                 .grace_ns = 1'000 * kTick});
-                     run.events.At(kNextChief, K::kWorkerExited).count = 1;
-                   },
-                   [](ScriptedRun& run) {
-                     run.events.At(kNextChief, K::kWorkerExited).count = 7;
                    }}),
     NameOfCase<ExcusedRun>);
 
@@ -339,6 +328,19 @@ TEST(NoticesTest, ReusedGenerationNumberIsAnotherStop) {
               testing::Not(testing::Contains("grace/not-saved")));
   run.events.Remove(kNextChief, K::kSaveAcknowledged);
   EXPECT_THAT(FindingsOf(run), testing::Contains("grace/not-saved"));
+}
+
+// A notice comes to a chief that has not resumed yet.
+TEST(NoticesTest, NoStopIsExpectedOfAJobThatCannotStart) {
+  for (const int64_t code : {1, 2, 7, 8}) {
+    ScriptedRun run = RefusedRun();
+    FireBefore(run, kNextChief, K::kLeaving, 0,
+               {.id = "notice", .kind = "preempt", .grace_ns = 1'000 * kTick});
+    run.events.At(kNextChief, K::kWorkerExited).count = code;
+    const bool is_found =
+        std::ranges::count(FindingsOf(run), "grace/no-agreement") > 0;
+    EXPECT_EQ(is_found, code == 1) << code;
+  }
 }
 
 TEST(NoticesTest, NoSaveIsExpected_WithoutCheckpoints) {

@@ -541,7 +541,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, limit fault c (set its repeat to once, or "
        "end it with until): it ends each attempt; or raise cluster.restart.max "
-       "(1), as each attempt reaches new steps"},
+       "(1) to 2 or more, as each attempt reaches new steps"},
       {"",
        "timeout: {total: 40s}\n"
        "faults: [{id: h, at: {worker: 1, step: 6, incarnation: any}, do: hang, "
@@ -783,8 +783,9 @@ TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
              "expect: {outcome: stops-cleanly}\n"),
       testing::MatchesRegex(
           "if a save may take that long, raise the grace of fault p .1s. "
-          "to 5100ms or more, the time of two steps and a save, rounded up "
-          ".the save of step 4 took [0-9]+ ms, and fault s adds 5s., or limit "
+          "to 5100ms or more, the time of two steps and a save, rounded up, "
+          "and of the delays .the save of step 4 took [0-9]+ ms, and fault s "
+          "adds 5s., or limit "
           "fault s, which delayed it; if the engine should have saved sooner, "
           "see what the workers did before "
           ".gauntlet show 7/c --all."));

@@ -243,7 +243,7 @@ TEST_F(UnmetExpectationsTest, SaveThatIsRepeatedAfterARestart_HasItsFaults) {
       result.summary.next,
       testing::HasSubstr("; if the expectation is right, remove fault c, which "
                          "ended attempt 1, as the save of step 4, which had "
-                         "failed, was made again after the restart; and set "
+                         "failed, was made again after the restart, and set "
                          "outcome: completes, as the run then needs no "
                          "restart; or set checkpoint.on_success to leave, "));
 }
