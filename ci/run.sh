@@ -164,9 +164,12 @@ add_counts() {  # EXIT_CODE PASSED FAILED SKIPPED
   if [ "$1" -ne 0 ] && [ "$3" -eq 0 ]; then failed=$((failed + 1)); fi
 }
 
-add_failures() {  # EXIT_CODE STAGE LIST
+# Runs the command, which lists the failures, only if the stage failed.
+add_failures() {  # EXIT_CODE STAGE [COMMAND...]
+  local list=""
   [ "$1" -ne 0 ] || return 0
-  failures+=${3:-failed: $2: exit code $1}$'\n'
+  [ $# -eq 2 ] || list=$("${@:3}") || list=""
+  failures+=${list:-failed: $2: exit code $1}$'\n'
 }
 
 unit_tests() {
@@ -176,14 +179,14 @@ unit_tests() {
   echo "unit tests: $((SECONDS - begin)) s"
   # shellcheck disable=SC2046  # three numbers
   add_counts "$code" $(ctest_counts build/release/ctest.xml)
-  add_failures "$code" "the tests" "$(failed_tests build/release/ctest.xml)"
+  add_failures "$code" "the tests" failed_tests build/release/ctest.xml
 }
 
 add_suite() {  # EXIT_CODE SUITE
   local result=.gauntlet/runs/latest/result.json
   # shellcheck disable=SC2046
   add_counts "$1" $(suite_counts "$result")
-  add_failures "$1" "$2" "$(failed_cases "$result" "$2")"
+  add_failures "$1" "$2" failed_cases "$result" "$2"
 }
 
 scenario_suite() {  # NAME
@@ -223,7 +226,7 @@ explore_stage() {  # NAME ARGUMENTS...
     add_counts 0 1 0 0
   else
     add_counts 1 0 1 0
-    add_failures "$code" "explore: $name" ""
+    add_failures "$code" "explore: $name"
   fi
 }
 
