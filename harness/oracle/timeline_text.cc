@@ -144,6 +144,39 @@ void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
   }
 }
 
+// Returns true iff a signal ended the worker's process at this time or later.
+// The machine reports it, or else a launcher.
+bool IsKilledSince(const Record& record, const IncarnationEvents& incarnation,
+                   int64_t from_ns) {
+  const auto has_kill = [&](const std::vector<RecordEvent>& events) {
+    return std::ranges::any_of(events, [&](const RecordEvent& event) {
+      return (event.kind == RecordKind::kProcessEnded ||
+              event.kind == RecordKind::kExited) &&
+             event.reason == RecordReason::kSignal &&
+             event.about == incarnation.worker &&
+             event.incarnation == incarnation.number && event.t_ns >= from_ns;
+    });
+  };
+  return has_kill(record.machine) ||
+         std::ranges::any_of(record.launchers, has_kill, &LauncherRun::events);
+}
+
+// Adds the kills at the end of grace periods. Each has the time at which the
+// grace period is over, as the launcher may observe the end of the process only
+// after the other workers.
+void AddKillsAfterNotices(const Outline& outline, std::vector<TimedLine>& all) {
+  for (const FaultOccurrence& notice : outline.occurrences) {
+    if (!notice.traits.gives_notice || notice.fault->grace_ns == 0) continue;
+    const int64_t over_ns = notice.event().t_ns + notice.fault->grace_ns;
+    if (!IsKilledSince(outline.record, *notice.incarnation, over_ns)) continue;
+    all.push_back(
+        {over_ns,
+         {std::to_string(notice.incarnation->worker), "killed after a notice"},
+         fmt::format("{}  killed at the end of the grace period of fault {}",
+                     NameOf(*notice.incarnation), notice.fault->id)});
+  }
+}
+
 void AddLaterLaunches(const Record& record, std::vector<TimedLine>& all) {
   for (size_t i = 1; i < record.launchers.size(); ++i) {
     const LauncherRun& run = record.launchers[i];
@@ -236,6 +269,7 @@ std::vector<std::string> TimelineText(const Outline& outline) {
     }
   }
   AddPowerCuts(record, all);
+  AddKillsAfterNotices(outline, all);
   AddLaterLaunches(record, all);
   std::ranges::stable_sort(all, {}, &TimedLine::t_ns);
   return Shortened(MergedLines(all, BeginOf(record)));

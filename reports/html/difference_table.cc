@@ -135,11 +135,11 @@ std::string LossTable(const LossDifferences& losses) {
   }
   return Table(
       fmt::format(
-          "losses of steps, evaluations and epochs: {} of the {} that the run "
-          "and its reference run both have differ{}",
+          "losses of steps, evaluations and epochs: {} of {} differ from the "
+          "reference run's; a recomputed step counts each time{}",
           GroupedDigits(losses.differing), GroupedDigits(losses.compared),
           losses.differing > losses.first.size()
-              ? fmt::format(", the first {} are listed", losses.first.size())
+              ? fmt::format("; the first {} are listed", losses.first.size())
               : ""),
       "<th scope=\"col\">Loss of</th><th scope=\"col\">Reported by</th>", rows);
 }

@@ -145,6 +145,7 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
   monospace; }
 .timeline summary, .logs summary, .effects summary, .scenario summary,
 .words summary, .passed summary, .more summary, #coverage summary { cursor: pointer; margin: 12px 0 0; }
+.effects li { white-space: pre-wrap; }
 .words { margin: 0 0 12px; }
 .command { display: flex; gap: 8px; align-items: center; margin: 4px 0;
   background: var(--page); border: 1px solid var(--line); border-radius: 6px;

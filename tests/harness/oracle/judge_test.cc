@@ -1,6 +1,7 @@
 #include "harness/oracle/judge.h"
 
 #include <bit>
+#include <csignal>
 #include <functional>
 #include <optional>
 
@@ -12,8 +13,10 @@
 namespace gauntlet {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using K = RecordKind;
 
 const std::string kOtherDigest(32, 'f');
@@ -130,6 +133,37 @@ TEST(JudgeTest, TimelineHasErrorExitsThatNoLossExplains) {
   EXPECT_THAT(
       timeline,
       testing::Not(testing::Contains(testing::HasSubstr("exits with 75"))));
+}
+
+// Returns the time at which the first fault fired.
+int64_t NoticedAt(const Record& record) {
+  for (const IncarnationEvents& incarnation : record.incarnations) {
+    for (const RecordEvent& event : incarnation.events) {
+      if (event.kind == K::kFaultFired) return event.t_ns;
+    }
+  }
+  return 0;
+}
+
+TEST(JudgeTest, TimelineHasTheKillAtTheEndOfAGracePeriod) {
+  constexpr const char* kKilled =
+      "worker 1, incarnation 1  killed at the end of the grace period of "
+      "fault crash-w1";
+  constexpr int64_t kGrace = 2'000'000'000;
+  Record record = RecoveredRun().record();
+  record.faults[0].kind = "preempt";
+  record.faults[0].grace_ns = kGrace;
+  EXPECT_THAT(Judge(record).timeline, Not(Contains(kKilled)));
+  record.machine.push_back({.kind = K::kProcessEnded,
+                            .t_ns = NoticedAt(record) + kGrace,
+                            .count = 128 + SIGKILL,
+                            .about = 1,
+                            .incarnation = 1,
+                            .reason = RecordReason::kSignal});
+  EXPECT_THAT(Judge(record).timeline, Contains(kKilled));
+  // Something else killed it before the end of the grace period.
+  record.machine.back().t_ns -= 1;
+  EXPECT_THAT(Judge(record).timeline, Not(Contains(kKilled)));
 }
 
 TEST(JudgeTest, VerdictDependsOnItsRecordAlone) {
