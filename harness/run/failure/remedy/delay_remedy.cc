@@ -81,24 +81,24 @@ std::string ShorterDelay(const Record& record, const RecordFault& fault,
         delay->name, fault.id, SpanText(delay->value_ns), total,
         LimitNameText(*wait), wait->key, total);
   }
-  const std::string half =
-      fmt::format("{} or less, half of {}", SpanText(wait->total_ns() / 2),
+  const std::string below =
+      fmt::format("{} or less, well below {}", SpanText(wait->total_ns() / 2),
                   LimitNameText(*wait));
   if (delay->value_ns == 0) {
     return fmt::format("set the {} of fault {}, which has no end, to {}",
-                       delay->name, fault.id, half);
+                       delay->name, fault.id, below);
   }
   const std::string shorter =
       fmt::format("set the {} of fault {} ({}) to {}", delay->name, fault.id,
-                  SpanText(delay->value_ns), half);
+                  SpanText(delay->value_ns), below);
   // If workers have hosts of their own, a launcher gives up a host that it
   // cannot reach, and no key sets its limit. The record does not tell whether
   // they have, so raises no limits.
   if (TraitsOf(fault).hinders == HinderedPart::kLinks) return shorter;
   return fmt::format(
-      "{}, or raise {} to {} or more, twice as long as the fault", shorter,
+      "{}, or raise {} to {} or more, well above the {} of the fault", shorter,
       LimitsToRaise(record.setup, fault, *wait, delay->value_ns),
-      SpanText(2 * delay->value_ns));
+      SpanText(2 * delay->value_ns), SpanText(delay->value_ns));
 }
 
 std::optional<ShortDelay> FindShortDelay(const RunSetup& setup,

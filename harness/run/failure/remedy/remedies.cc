@@ -254,7 +254,21 @@ std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
   return FewerInterruptions(run.record(), run.all, permitted);
 }
 
+// Returns the number of restarts that the scenario expects before the launcher
+// gives up, if the run was completed after fewer.
+std::optional<uint64_t> RestartsBeforeGivingUp(const UnmetRun& run) {
+  const Record& record = run.record();
+  const std::optional<uint64_t> expected = record.expect.restarts_exactly;
+  const bool applies = record.expect.outcome == Outcome::kGivesUp &&
+                       IsDone(record) && !record.setup.never_restarts &&
+                       expected > run.facts().restarts;
+  return applies ? expected : std::nullopt;
+}
+
 std::string RemedyForGivingUp(const UnmetRun& run) {
+  constexpr const char* kEndEachAttempt =
+      "let a fault end each attempt (at: {incarnation: any}, with: {repeat: "
+      "always})";
   const RunSetup& setup = run.record().setup;
   if (setup.min_workers > 0 && !ScaleDownTexts(run.record()).empty()) {
     return fmt::format(
@@ -263,10 +277,11 @@ std::string RemedyForGivingUp(const UnmetRun& run) {
         setup.min_workers, setup.workers);
   }
   const uint64_t restarts = run.facts().restarts - run.facts().requeues;
-  if (restarts == 0 || setup.never_restarts) {
-    return "let a fault end each attempt (at: {incarnation: any}, with: "
-           "{repeat: always})";
+  if (const std::optional<uint64_t> expected = RestartsBeforeGivingUp(run)) {
+    return fmt::format("{}, and set cluster.restart.max ({}) to {}",
+                       kEndEachAttempt, setup.max_restarts, *expected);
   }
+  if (restarts == 0 || setup.never_restarts) return kEndEachAttempt;
   return fmt::format(
       "lower cluster.restart.max ({}) to {}, as the run needs {}",
       setup.max_restarts, restarts - 1, Counted(restarts, "restart"));
@@ -402,6 +417,8 @@ std::string RemedyForRestarts(const UnmetRun& run) {
                ? text
                : text + OutcomeWithoutRestart(run.record());
   }
+  // RemedyForGivingUp sets this number.
+  if (RestartsBeforeGivingUp(run)) return "";
   return WithOutcome(run, expect.restarts_exactly
                               ? MoreRestarts(run, *expect.restarts_exactly)
                               : OneMoreEnd(run));

@@ -171,14 +171,14 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, raise cluster.restart.max (1) to 2 or more; "
        "or set the duration of fault b, which has no end, to 2500ms or less, "
-       "half of cluster.heartbeat.lost_after (5s)"},
+       "well below cluster.heartbeat.lost_after (5s)"},
       {"",
        "faults: [{id: a, at: {worker: 1, step: 6}, do: partition}]\n"
        "expect: {outcome: recovers, restarts: {max: 0}, resumed_from: {step: "
        "4}}\n",
        "if the run was right, set restarts: {max: 1} under expect "
        "(c.yaml:13); if the expectation is right, set the duration of fault a, "
-       "which has no end, to 2500ms or less, half of "
+       "which has no end, to 2500ms or less, well below "
        "cluster.heartbeat.lost_after (5s), and set outcome: completes, "
        "without resumed_from, as the run then needs no restart"},
       // The launcher gives up without progress.
@@ -326,7 +326,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, set the repeat of fault h to once: it "
        "ends each attempt, so more restarts do not help; or set the duration "
-       "of fault h, which has no end, to 15s or less, half of "
+       "of fault h, which has no end, to 15s or less, well below "
        "cluster.step_timeout (30s), and set outcome: completes, "
        "as the run then needs no restart"},
       // A partition outlasts the limit of heartbeats.
@@ -335,7 +335,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "{duration: 20s}}]\nexpect: {outcome: completes}\n",
        "if the run was right, set outcome: recovers under expect (c.yaml:13); "
        "if the expectation is right, set the duration of fault n (20s) to "
-       "2500ms or less, half of cluster.heartbeat.lost_after (5s)"},
+       "2500ms or less, well below cluster.heartbeat.lost_after (5s)"},
       // The job continues with fewer workers.
       {", min_workers: 1",
        "faults: [{id: c, at: {worker: 1, step: 6, incarnation: any}, do: "

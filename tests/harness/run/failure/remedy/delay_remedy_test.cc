@@ -56,25 +56,26 @@ TEST(DelayRemedyTest, DelayIsToBeShorterThanTheLimitThatItExceeded) {
         RecordReason::kSilent,
         5,
         {34}},
-       "set the duration of fault n (20s) to 2500ms or less, half of "
+       "set the duration of fault n (20s) to 2500ms or less, well below "
        "cluster.heartbeat.lost_after (5s)"},
       {{{.kind = "pause", .duration_ns = 20 * kSecond},
         RecordReason::kSilent,
         5,
         {34}},
-       "set the duration of fault n (20s) to 2500ms or less, half of "
+       "set the duration of fault n (20s) to 2500ms or less, well below "
        "cluster.heartbeat.lost_after (5s), or raise "
        "cluster.heartbeat.lost_after (5s) and cluster.step_timeout (10s) to "
-       "40s or more, twice as long as the fault"},
+       "40s or more, well above the 20s of the fault"},
       {{{.kind = "slow", .latency_ns = 12 * kSecond},
         RecordReason::kDeadline,
         10,
         {30}},
-       "set the latency of fault n (12s) to 5s or less, half of "
+       "set the latency of fault n (12s) to 5s or less, well below "
        "cluster.step_timeout (10s), or raise cluster.step_timeout (10s) to 24s "
-       "or more, twice as long as the fault"},
+       "or more, well above the 12s of the fault"},
       {{{.kind = "hang"}, RecordReason::kDeadline, 10, {30}},
-       "set the duration of fault n, which has no end, to 5s or less, half of "
+       "set the duration of fault n, which has no end, to 5s or less, well "
+       "below "
        "cluster.step_timeout (10s)"},
       {{{.kind = "slow", .latency_ns = 6 * kSecond},
         RecordReason::kDeadline,

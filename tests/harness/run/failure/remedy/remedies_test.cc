@@ -73,6 +73,10 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
       {{.outcome = Outcome::kGivesUp},
        {"outcome"},
        "lower cluster.restart.max (3) to 0, as the run needs 1 restart"},
+      {{.outcome = Outcome::kGivesUp, .restarts_exactly = 2},
+       {"outcome", "restarts"},
+       "let a fault end each attempt (at: {incarnation: any}, with: {repeat: "
+       "always}), and set cluster.restart.max (3) to 2"},
       {{.outcome = Outcome::kStopsCleanly},
        {"outcome"},
        "add a preemption notice (do: preempt) before the last step, and set "
