@@ -76,7 +76,9 @@ class RecordFinder {
   Status Add(const std::string& target) {
     const std::string what = WithoutLastSlashes(target);
     std::error_code error;
-    if (fs::exists(what, error)) return AddPath(what);
+    if (!NamesARun(what, runs_) && fs::exists(what, error)) {
+      return AddPath(what);
+    }
     const bool is_path =
         LooksLikeAPath(what) && !IsFolderOfRun(fs::path(what).parent_path());
     if (is_path) {

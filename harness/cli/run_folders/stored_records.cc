@@ -362,9 +362,15 @@ bool IsFolderOfRun(const fs::path& path) {
   return !path.empty() && IsFile(path / kResultFileName);
 }
 
+bool NamesARun(const std::string& target, const fs::path& runs) {
+  return !target.empty() && !LooksLikeAPath(target) &&
+         target.find('/') == target.npos && IsFolderOfRun(runs / target);
+}
+
 Result<RunTarget> PickRunTarget(const std::string& text, const fs::path& runs) {
   const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
+  if (NamesARun(target, runs)) return RunTarget{.folder = runs / target};
   if (IsFolderOfRun(path)) return RunTarget{.folder = path};
   if (IsFolderOfRun(path.parent_path())) {
     return RunTarget{.folder = path.parent_path(),
@@ -386,13 +392,21 @@ Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,
   if (std::ranges::find(folders, text) != folders.end()) {
     return std::vector<std::string>{text};
   }
-  if (IsFolderOfCase(text) && std::ranges::count(FoldersIn(run), text) > 0) {
+  if (IsFolderOfCase(text)) {
     const auto other =
         std::ranges::find_if(folders, [&](const std::string& folder) {
           return NameOfFolder(folder) == NameOfFolder(text) &&
                  HasRecord(run, folder);
         });
-    return NoRecordInFolder(text, other == folders.end() ? "" : *other);
+    const bool has_other = other != folders.end();
+    if (IsFolder(run / text)) {
+      return NoRecordInFolder(text, has_other ? *other : "");
+    }
+    if (has_other) {
+      return NotFound(fmt::format(
+          "case {}: the run has it in the other world only; name {}",
+          Quoted(NameOfFolder(text)), *other));
+    }
   }
   ASSIGN_OR_RETURN(const std::string name,
                    PickName("case", text, NamesOf(folders)));
@@ -494,7 +508,8 @@ Result<fs::path> FindRecordFile(const std::string& text, const fs::path& runs,
   const fs::path path = target;
   if (IsFile(path / kRecordFileName)) return path / kRecordFileName;
   if (IsFile(path)) return path;
-  const bool is_path = LooksLikeAPath(target) || IsFolder(path);
+  const bool is_path =
+      LooksLikeAPath(target) || (IsFolder(path) && !NamesARun(target, runs));
   if (is_path && !IsFolderOfRun(path.parent_path())) return NoRecordAt(path);
   return FindInRun(target, runs, world);
 }

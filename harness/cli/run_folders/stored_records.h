@@ -72,9 +72,14 @@ struct RunTarget {
 // Returns true iff the folder is that of a finished run.
 bool IsFolderOfRun(const std::filesystem::path& path);
 
-// Resolves RUN or RUN/CASE. RUN is the path of a run's folder, or, in the
-// folder of runs, `latest` or a prefix of a name. Slashes at the end of
-// `target` have no meaning.
+// Returns true iff `target` is the whole name of a finished run in the folder
+// of runs, such as `latest`. It then means this run, even if the current
+// directory has a file or folder of this name: ./latest means that one.
+bool NamesARun(const std::string& target, const std::filesystem::path& runs);
+
+// Resolves RUN or RUN/CASE. RUN is a name for which NamesARun is true, the path
+// of a run's folder, or, in the folder of runs, `latest` or a prefix of a name.
+// Slashes at the end of `target` have no meaning.
 Result<RunTarget> PickRunTarget(const std::string& target,
                                 const std::filesystem::path& runs);
 

@@ -75,6 +75,7 @@ Status NoRunAt(const fs::path& path) {
 Result<fs::path> FindResultFile(const std::string& text, const fs::path& runs) {
   const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
+  if (NamesARun(target, runs)) return runs / target / kResultFileName;
   if (IsFile(path)) return path;
   if (IsFile(path / kResultFileName)) return path / kResultFileName;
   const bool is_path = LooksLikeAPath(target) || IsFolder(path) ||

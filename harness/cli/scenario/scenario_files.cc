@@ -69,6 +69,10 @@ std::vector<std::string> WithoutOtherNames(const std::set<std::string>& paths) {
 }
 
 std::string NothingAt(const std::string& path) {
+  if (path == "-") {
+    return "-: scenarios are not read from standard input; name a file or a "
+           "folder";
+  }
   std::string message = NoSuchScenario(path, "file or folder");
   if (path.find_first_of("./") != path.npos) return message;
   return fmt::format("{}; to select by a label, use gauntlet run FOLDER -L {}",

@@ -89,6 +89,32 @@ TEST(StoredRecordsTest, CaseWithoutTheRecordThatItsNameMeansIsReported) {
   EXPECT_THAT(*pick("a.real", WorldChoice::kBoth), ElementsAre("a.real"));
 }
 
+TEST(StoredRecordsTest, CaseOfTheOtherWorldOnlyIsNamed) {
+  const ScratchDirectory run;
+  std::filesystem::create_directory(run / "a.real");
+  ASSERT_TRUE(WriteTextFile(run / "a.real/record.jsonl", "").ok());
+  EXPECT_EQ(
+      PickCases(run.path(), "a.sim", WorldChoice::kBoth).status().message(),
+      "case 'a': the run has it in the other world only; name a.real");
+}
+
+TEST(StoredRecordsTest, NameOfARunGoesBeforeAFolderOfThisName) {
+  const ScratchDirectory runs;
+  const ScratchDirectory current;
+  std::filesystem::create_directory(runs / "latest");
+  ASSERT_TRUE(WriteTextFile(runs / "latest/result.json", "").ok());
+  std::filesystem::create_directory(current / "latest");
+  ASSERT_TRUE(WriteTextFile(current / "latest/result.json", "").ok());
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(current.path());
+  const auto named = PickRunTarget("latest", runs.path());
+  const auto path = PickRunTarget("./latest", runs.path());
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(named.ok() && path.ok());
+  EXPECT_EQ(named->folder, std::filesystem::path(runs / "latest"));
+  EXPECT_EQ(path->folder, "./latest");
+}
+
 TEST(StoredRecordsTest, FolderOfACaseWithoutAnyRecordIsReported) {
   const ScratchDirectory run;
   for (const char* folder : {"a.sim", "b.real"}) {

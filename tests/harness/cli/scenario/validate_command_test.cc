@@ -76,6 +76,13 @@ TEST_F(ValidateCommandTest, ReadsAFolderThatIsNamedLikeAScenario) {
   EXPECT_EQ(Validate(scratch_ / "folder.yaml"), 0) << err_.str();
 }
 
+TEST_F(ValidateCommandTest, StandardInput_IsRefusedByName) {
+  EXPECT_EQ(Validate("-"), 2);
+  EXPECT_EQ(err_.str(),
+            "gauntlet validate: -: scenarios are not read from standard input; "
+            "name a file or a folder\n");
+}
+
 TEST_F(ValidateCommandTest, FolderWithoutScenarios_IsNothingSelected) {
   Write("a.txt", "no scenario\n");
   EXPECT_EQ(Validate(scratch_.path()), 4);
