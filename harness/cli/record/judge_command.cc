@@ -14,7 +14,9 @@
 #include "engine/utf8.h"
 #include "engine/world/directories.h"
 #include "harness/cli/record/replay_target.h"
+#include "harness/cli/run_folders/old_runs.h"
 #include "harness/cli/run_folders/stored_records.h"
+#include "harness/cli/run_folders/stored_runs.h"
 #include "harness/explore/diagnosis/divergence.h"
 #include "harness/explore/diagnosis/replay.h"
 #include "harness/oracle/judge.h"
@@ -218,6 +220,19 @@ std::vector<CaseResult> SkipCrashTests(const RecordFinder& found,
   return skipped;
 }
 
+// Returns the case that was running when its run ended. REQUIRES:
+// IsUnfinishedRun(the run's folder).
+CaseResult UnfinishedCase(const fs::path& folder) {
+  auto [name, world] = CaseOfFolder(folder);
+  return {.name = std::move(name),
+          .world = std::move(world),
+          .directory = folder,
+          .verdict = {.kind = VerdictKind::kNotRun,
+                      .reason = IsBeingWritten(folder.parent_path())
+                                    ? "the case is still running"
+                                    : "the run ended before this case did"}};
+}
+
 Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
   ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
   CaseResult result = {.name = record.case_name,
@@ -260,10 +275,15 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   }
   RunResult result;
   const auto begin = std::chrono::steady_clock::now();
-  for (const std::string& folder : found.cases_without()) {
+  std::vector<CaseResult> unfinished;
+  for (const fs::path folder : found.cases_without()) {
+    if (IsUnfinishedRun(folder.parent_path())) {
+      unfinished.push_back(UnfinishedCase(folder));
+      continue;
+    }
     errors.push_back(InvalidArgument(
-        fmt::format("{}: expected the {} of the case, found none", folder,
-                    kRecordFileName)));
+        fmt::format("{}: expected the {} of the case, found none",
+                    folder.string(), kRecordFileName)));
   }
   std::vector<CaseResult> skipped = SkipCrashTests(found, console);
   CauseSearch causes(console);
@@ -277,6 +297,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   }
   causes.PrintLimit();
   const bool any_judged = !result.cases.empty();
+  std::ranges::move(unfinished, std::back_inserter(result.cases));
   if (command.output == OutputFormat::kJson)
     std::ranges::move(skipped, std::back_inserter(result.cases));
   result.scenarios = result.cases.size();

@@ -87,10 +87,6 @@ class Merger {
   // Adds the part and returns "", or returns the reason why it cannot be added.
   std::string Add(const ResultPart& part) {
     for (const CaseResult& one : part.result.cases) {
-      if (one.world != "real" && one.world != "sim") {
-        return fmt::format("{}: case {}: world: expected real or sim, found {}",
-                           part.name, one.name, one.world);
-      }
       const auto [earlier, is_new] =
           owners_.emplace(std::pair(one.name, one.world), &part);
       if (!is_new) {

@@ -257,6 +257,21 @@ std::string DifferencesToJson(const std::vector<StateDifference>& differences) {
 
 namespace {
 
+// Describes the first case that no run can have; "" if there is none.
+std::string CheckCases(const std::vector<CaseResult>& cases) {
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const CaseResult& one = cases[i];
+    if (one.name.empty()) {
+      return fmt::format("cases[{}].name: expected a name, found none", i);
+    }
+    if (one.world != "real" && one.world != "sim") {
+      return fmt::format("cases[{}].world: expected real or sim, found \"{}\"",
+                         i, one.world.substr(0, 40));
+    }
+  }
+  return "";
+}
+
 // Describes a text that is not a JSON object: "an array", "text that is no JSON
 // in line 3".
 std::string KindOfText(std::string_view text) {
@@ -298,11 +313,16 @@ Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
   if (error.empty() && schema != kResultSchema) {
     return wrong(fmt::format(
         "schema: expected {}, found {}", kResultSchema,
-        schema.empty() ? "none" : '"' + schema.substr(0, 40) + '"'));
+        schema.empty() ? "none"
+                       : fmt::format("\"{}\": read it with the build of "
+                                     "gauntlet that wrote it, or run the "
+                                     "scenarios again",
+                                     schema.substr(0, 40))));
   }
   std::optional<CaseCounts> counts;
   reader.Field("counts", counts);
   Describe(reader, result);
+  if (error.empty()) error = CheckCases(result.cases);
   if (error.empty() && counts) {
     error = CountDifference(*counts, CountCases(result));
   }

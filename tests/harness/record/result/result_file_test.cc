@@ -121,7 +121,9 @@ TEST(ResultFileTest, CountsEachCaseOnce) {
 
 TEST(ResultFileTest, UnrunCase_IsReadBack) {
   const RunResult result = {
-      .cases = {{.name = "a", .verdict = {.kind = VerdictKind::kNotRun}}}};
+      .cases = {{.name = "a",
+                 .world = "sim",
+                 .verdict = {.kind = VerdictKind::kNotRun}}}};
   const std::string text = ResultToJson(result);
   EXPECT_THAT(text, testing::HasSubstr("\"verdict\": \"NOT RUN\""));
   EXPECT_EQ(ReadResult(text, "r").value, result);
@@ -129,7 +131,8 @@ TEST(ResultFileTest, UnrunCase_IsReadBack) {
 
 TEST(ResultFileTest, ReadsAResultWithoutTries) {
   const Parsed<RunResult> read = ReadResult(
-      R"({"schema":"gauntlet.result/v2","cases":[{"name":"a"}]})", "r");
+      R"({"schema":"gauntlet.result/v2","cases":[{"name":"a","world":"sim"}]})",
+      "r");
   ASSERT_TRUE(read.ok()) << read.error;
   EXPECT_FALSE(read.value->cases[0].flaky);
   EXPECT_TRUE(read.value->cases[0].tries.empty());
@@ -150,12 +153,28 @@ TEST(ResultFileTest, Error_NamesTheReason) {
                  "r")
           .error,
       HasSubstr("r: cases.line: expected a whole number"));
+  EXPECT_THAT(ReadResult(R"({"schema":"gauntlet.result/v7"})", "r").error,
+              HasSubstr("found \"gauntlet.result/v7\": read it with the build "
+                        "of gauntlet that wrote it"));
+}
+
+TEST(ResultFileTest, RefusesCasesThatNoRunHas) {
+  CaseResult nameless = {.world = "sim"};
+  EXPECT_EQ(ReadResult(ResultToJson({.cases = {nameless}}), "r").error,
+            "r: cases[0].name: expected a name, found none");
+  CaseResult elsewhere = {.name = "a", .world = "moon"};
+  EXPECT_EQ(ReadResult(ResultToJson({.cases = {elsewhere}}), "r").error,
+            "r: cases[0].world: expected real or sim, found \"moon\"");
 }
 
 TEST(ResultFileTest, RefusesCountsContradictingTheCases) {
   const RunResult result = {
-      .cases = {{.name = "a", .verdict = {.kind = VerdictKind::kFail}},
-                {.name = "b", .verdict = {.kind = VerdictKind::kFail}}}};
+      .cases = {{.name = "a",
+                 .world = "sim",
+                 .verdict = {.kind = VerdictKind::kFail}},
+                {.name = "b",
+                 .world = "sim",
+                 .verdict = {.kind = VerdictKind::kFail}}}};
   const std::string text = ResultToJson(result);
   ASSERT_TRUE(ReadResult(text, "r").ok());
   std::string edited = text;
