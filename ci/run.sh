@@ -119,10 +119,19 @@ report_progress() {  # PID FILES
 }
 
 # Configures once; in later runs ninja detects changes.
+configure() {  # PRESET
+  [ ! -f "build/$1/build.ninja" ] || return 0
+  mkdir -p "build/$1"
+  cmake --preset "$1" >"build/$1/configure.log" 2>&1 || {
+    cat "build/$1/configure.log" >&2
+    return 1
+  }
+}
+
+# Writes to standard error, as standard output belongs to the program.
 build() {  # TARGET...
   local files="" quiet=(--quiet)
-  # Writes to standard error, as standard output belongs to the program.
-  { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 || return
+  configure release || return
   if [ ! -e "$program" ]; then
     files=$(ninja -C build/release -t commands "$@" | grep -c '\.o -c ' || true)
     echo "compiling $files files: 5 to 25 minutes on two cores" >&2
@@ -404,7 +413,7 @@ crash_test_bench() {
 # build/mutants/results.json.
 mutants() {  # ARGUMENTS...
   setup
-  cmake --preset mutants >&2
+  configure mutants || return
   ninja -C build/mutants --quiet gauntlet engine_ckpt_test store_prop \
     cluster_test engine_train_test >&2
   case " $* " in
@@ -439,7 +448,7 @@ run_tests() {
 
 build_gpu() {
   setup
-  { [ -f build/gpu/build.ninja ] || cmake --preset gpu; } >&2
+  configure gpu || return
   ninja -C build/gpu --quiet gauntlet engine_gpu_test device_bench >&2
   [ -f build/gpu/libgauntlet_cuda.so ] ||
     { echo "gpu: nvcc was not found, so there is no plugin" >&2; return 1; }
@@ -499,7 +508,7 @@ tidy() {  # BASE
               grep -Ev 'avx|cuda|nccl|cublas|emulated_device' || true)
   [ -n "$changed" ] || return 0
   setup clang-tidy
-  { [ -f build/release/build.ninja ] || cmake --preset release; } >&2
+  configure release || return
   headers=$(ninja -C build/release -t targets all |
               sed -n 's/^\(generated.*\.pb\.h\):.*/\1/p')
   # shellcheck disable=SC2086  # several words
@@ -540,7 +549,7 @@ sanitize() {  # [SECONDS_PER_BUILD]
   local code=0 preset
   setup
   for preset in dev tsan; do
-    [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >&2
+    configure "$preset" || return
     ninja -C "build/$preset" --quiet gauntlet >&2
     echo "== explore: preset $preset"
     # Libraries of the system are not instrumented.
@@ -573,7 +582,7 @@ fuzz() {  # [SECONDS_PER_TARGET]
   local code=0 name dictionary
   local fuzzer=build/fuzz/tests/fuzz/gauntlet_fuzz
   setup clang libclang-rt-dev
-  [ -f build/fuzz/build.ninja ] || cmake --preset fuzz >&2
+  configure fuzz || return
   ninja -C build/fuzz --quiet gauntlet_fuzz >&2
   while read -r name dictionary; do
     fuzz_target "${1:-60}" "$name" "$dictionary" </dev/null || code=1
