@@ -118,7 +118,8 @@ report_progress() {  # PID FILES
   done
 }
 
-# Configures once; in later runs ninja detects changes.
+# Configures the preset once; ninja detects later changes. What CMake prints goes
+# to build/PRESET/configure.log, and is printed if it fails.
 configure() {  # PRESET
   [ ! -f "build/$1/build.ninja" ] || return 0
   mkdir -p "build/$1"

@@ -144,31 +144,39 @@ void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
   }
 }
 
-// Returns true iff a signal ended the worker's process at this time or later.
-// The machine reports it, or else a launcher.
-bool IsKilledSince(const Record& record, const IncarnationEvents& incarnation,
-                   int64_t from_ns) {
-  const auto has_kill = [&](const std::vector<RecordEvent>& events) {
-    return std::ranges::any_of(events, [&](const RecordEvent& event) {
-      return (event.kind == RecordKind::kProcessEnded ||
-              event.kind == RecordKind::kExited) &&
-             event.reason == RecordReason::kSignal &&
-             event.about == incarnation.worker &&
-             event.incarnation == incarnation.number && event.t_ns >= from_ns;
-    });
+// Returns the end of the worker's process as the machine reports it, or else a
+// launcher; null if neither does.
+const RecordEvent* ReportedEnd(const Record& record,
+                               const IncarnationEvents& incarnation) {
+  const auto find = [&](const std::vector<RecordEvent>& events) {
+    const auto end =
+        std::ranges::find_if(events, [&](const RecordEvent& event) {
+          return (event.kind == RecordKind::kProcessEnded ||
+                  event.kind == RecordKind::kExited) &&
+                 event.about == incarnation.worker &&
+                 event.incarnation == incarnation.number;
+        });
+    return end == events.end() ? nullptr : &*end;
   };
-  return has_kill(record.machine) ||
-         std::ranges::any_of(record.launchers, has_kill, &LauncherRun::events);
+  const RecordEvent* end = find(record.machine);
+  for (const LauncherRun& run : record.launchers) {
+    if (end == nullptr) end = find(run.events);
+  }
+  return end;
 }
 
-// Adds the kills at the end of grace periods. Each has the time at which the
-// grace period is over, as the launcher may observe the end of the process only
-// after the other workers.
+// Adds the kills at the end of grace periods. Each line has the time at which
+// the grace period ends. The launcher may observe the kill later, after the
+// ends of other workers.
 void AddKillsAfterNotices(const Outline& outline, std::vector<TimedLine>& all) {
   for (const FaultOccurrence& notice : outline.occurrences) {
     if (!notice.traits.gives_notice || notice.fault->grace_ns == 0) continue;
     const int64_t over_ns = notice.event().t_ns + notice.fault->grace_ns;
-    if (!IsKilledSince(outline.record, *notice.incarnation, over_ns)) continue;
+    const RecordEvent* const end =
+        ReportedEnd(outline.record, *notice.incarnation);
+    const bool is_killed = end != nullptr && end->t_ns >= over_ns &&
+                           end->reason == RecordReason::kSignal;
+    if (!is_killed) continue;
     all.push_back(
         {over_ns,
          {std::to_string(notice.incarnation->worker), "killed after a notice"},

@@ -136,7 +136,7 @@ std::string LossTable(const LossDifferences& losses) {
   return Table(
       fmt::format(
           "losses of steps, evaluations and epochs: {} of {} differ from the "
-          "reference run's; a recomputed step counts each time{}",
+          "reference run's (equal losses of a step count once){}",
           GroupedDigits(losses.differing), GroupedDigits(losses.compared),
           losses.differing > losses.first.size()
               ? fmt::format("; the first {} are listed", losses.first.size())

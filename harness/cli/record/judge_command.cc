@@ -15,8 +15,8 @@
 #include "engine/world/directories.h"
 #include "harness/cli/record/replay_target.h"
 #include "harness/cli/run_folders/old_runs.h"
+#include "harness/cli/run_folders/run_directory.h"
 #include "harness/cli/run_folders/stored_records.h"
-#include "harness/cli/run_folders/stored_runs.h"
 #include "harness/explore/diagnosis/divergence.h"
 #include "harness/explore/diagnosis/replay.h"
 #include "harness/oracle/judge.h"
@@ -78,7 +78,7 @@ class RecordFinder {
   Status Add(const std::string& target) {
     const std::string what = WithoutLastSlashes(target);
     std::error_code error;
-    if (!NamesARun(what, runs_) && fs::exists(what, error)) {
+    if (!FindNamedRun(what, runs_) && fs::exists(what, error)) {
       return AddPath(what);
     }
     const bool is_path =
@@ -220,17 +220,29 @@ std::vector<CaseResult> SkipCrashTests(const RecordFinder& found,
   return skipped;
 }
 
-// Returns the case that was running when its run ended. REQUIRES:
-// IsUnfinishedRun(the run's folder).
+// Returns the folder that contains the case's folder.
+fs::path RunFolderOf(const fs::path& case_folder) {
+  return case_folder.has_parent_path() ? case_folder.parent_path() : ".";
+}
+
+// Returns true iff the run of this case is in progress, or was ended before it
+// could write its result.
+bool HasUnfinishedRun(const fs::path& case_folder) {
+  const fs::path run = RunFolderOf(case_folder);
+  return IsFile(run / kUnfinishedFileName) && !IsFolderOfRun(run);
+}
+
+// Returns a case without a record, with the verdict not run. REQUIRES:
+// HasUnfinishedRun(folder).
 CaseResult UnfinishedCase(const fs::path& folder) {
   auto [name, world] = CaseOfFolder(folder);
   return {.name = std::move(name),
           .world = std::move(world),
           .directory = folder,
           .verdict = {.kind = VerdictKind::kNotRun,
-                      .reason = IsBeingWritten(folder.parent_path())
+                      .reason = IsBeingWritten(RunFolderOf(folder))
                                     ? "the case is still running"
-                                    : "the run ended before this case did"}};
+                                    : "the run ended during this case"}};
 }
 
 Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
@@ -277,7 +289,7 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<CaseResult> unfinished;
   for (const fs::path folder : found.cases_without()) {
-    if (IsUnfinishedRun(folder.parent_path())) {
+    if (HasUnfinishedRun(folder)) {
       unfinished.push_back(UnfinishedCase(folder));
       continue;
     }
@@ -296,8 +308,8 @@ int RunJudge(const JudgeCommand& command, Console& console) {
     }
   }
   causes.PrintLimit();
-  const bool any_judged = !result.cases.empty();
   std::ranges::move(unfinished, std::back_inserter(result.cases));
+  const bool has_verdicts = !result.cases.empty();
   if (command.output == OutputFormat::kJson)
     std::ranges::move(skipped, std::back_inserter(result.cases));
   result.scenarios = result.cases.size();
@@ -310,8 +322,8 @@ int RunJudge(const JudgeCommand& command, Console& console) {
                EscapeBytes(error.message()));
   }
   if (!errors.empty()) return static_cast<int>(ExitCode::kUsage);
-  return any_judged ? ExitCodeOf(result)
-                    : static_cast<int>(ExitCode::kNothingSelected);
+  return has_verdicts ? ExitCodeOf(result)
+                      : static_cast<int>(ExitCode::kNothingSelected);
 }
 
 }  // namespace gauntlet

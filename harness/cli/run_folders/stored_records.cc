@@ -362,15 +362,24 @@ bool IsFolderOfRun(const fs::path& path) {
   return !path.empty() && IsFile(path / kResultFileName);
 }
 
-bool NamesARun(const std::string& target, const fs::path& runs) {
-  return !target.empty() && !LooksLikeAPath(target) &&
-         target.find('/') == target.npos && IsFolderOfRun(runs / target);
+std::optional<RunTarget> FindNamedRun(const std::string& target,
+                                      const fs::path& runs) {
+  if (LooksLikeAPath(target)) return std::nullopt;
+  const size_t slash = target.find('/');
+  const std::string run = target.substr(0, slash);
+  const std::string one = slash == target.npos ? "" : target.substr(slash + 1);
+  const bool is_named =
+      !run.empty() && one.find('/') == one.npos && IsFolderOfRun(runs / run);
+  if (!is_named) return std::nullopt;
+  return RunTarget{.folder = runs / run, .case_name = one};
 }
 
 Result<RunTarget> PickRunTarget(const std::string& text, const fs::path& runs) {
   const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
-  if (NamesARun(target, runs)) return RunTarget{.folder = runs / target};
+  if (const std::optional<RunTarget> named = FindNamedRun(target, runs)) {
+    return *named;
+  }
   if (IsFolderOfRun(path)) return RunTarget{.folder = path};
   if (IsFolderOfRun(path.parent_path())) {
     return RunTarget{.folder = path.parent_path(),
@@ -399,13 +408,13 @@ Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,
                  HasRecord(run, folder);
         });
     const bool has_other = other != folders.end();
-    if (IsFolder(run / text)) {
+    if (std::ranges::count(FoldersIn(run), text) > 0) {
       return NoRecordInFolder(text, has_other ? *other : "");
     }
     if (has_other) {
-      return NotFound(fmt::format(
-          "case {}: the run has it in the other world only; name {}",
-          Quoted(NameOfFolder(text)), *other));
+      return NotFound(
+          fmt::format("case {}: the run has this case only as {}, so name that",
+                      Quoted(text), *other));
     }
   }
   ASSIGN_OR_RETURN(const std::string name,
@@ -506,10 +515,10 @@ Result<fs::path> FindRecordFile(const std::string& text, const fs::path& runs,
                                 WorldChoice world) {
   const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
+  if (FindNamedRun(target, runs)) return FindInRun(target, runs, world);
   if (IsFile(path / kRecordFileName)) return path / kRecordFileName;
   if (IsFile(path)) return path;
-  const bool is_path =
-      LooksLikeAPath(target) || (IsFolder(path) && !NamesARun(target, runs));
+  const bool is_path = LooksLikeAPath(target) || IsFolder(path);
   if (is_path && !IsFolderOfRun(path.parent_path())) return NoRecordAt(path);
   return FindInRun(target, runs, world);
 }

@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_CLI_RUN_FOLDERS_STORED_RECORDS_H_
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,13 +73,15 @@ struct RunTarget {
 // Returns true iff the folder is that of a finished run.
 bool IsFolderOfRun(const std::filesystem::path& path);
 
-// Returns true iff `target` is the whole name of a finished run in the folder
-// of runs, such as `latest`. It then means this run, even if the current
-// directory has a file or folder of this name: ./latest means that one.
-bool NamesARun(const std::string& target, const std::filesystem::path& runs);
+// Resolves RUN or RUN/CASE, if RUN is the whole name of a finished run in the
+// folder of runs, such as `latest`. Such a target means the run even if the
+// current directory has a file or folder of the same name; `./latest` means the
+// latter. Returns nullopt for any other target. The case need not exist.
+std::optional<RunTarget> FindNamedRun(const std::string& target,
+                                      const std::filesystem::path& runs);
 
-// Resolves RUN or RUN/CASE. RUN is a name for which NamesARun is true, the path
-// of a run's folder, or, in the folder of runs, `latest` or a prefix of a name.
+// Resolves RUN or RUN/CASE. RUN is, in this order: the whole name of a run
+// (FindNamedRun), the path of a run's folder, or a prefix of a run's name.
 // Slashes at the end of `target` have no meaning.
 Result<RunTarget> PickRunTarget(const std::string& target,
                                 const std::filesystem::path& runs);

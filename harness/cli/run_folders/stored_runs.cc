@@ -75,7 +75,8 @@ Status NoRunAt(const fs::path& path) {
 Result<fs::path> FindResultFile(const std::string& text, const fs::path& runs) {
   const std::string target = WithoutLastSlashes(text);
   const fs::path path = target;
-  if (NamesARun(target, runs)) return runs / target / kResultFileName;
+  const std::optional<RunTarget> named = FindNamedRun(target, runs);
+  if (named && named->case_name.empty()) return named->folder / kResultFileName;
   if (IsFile(path)) return path;
   if (IsFile(path / kResultFileName)) return path / kResultFileName;
   const bool is_path = LooksLikeAPath(target) || IsFolder(path) ||

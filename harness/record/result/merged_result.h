@@ -17,8 +17,8 @@ struct ResultPart {
 
 // Joins the cases of all parts, in order, into a run named `run`, and adds up
 // times and counts. Copies of one part, which differ in paths only, count once.
-// Fails if two parts share a case or differ in build or seed, or if a case has
-// an unknown world; the error names the parts. REQUIRES: at least one part.
+// Fails if two parts share a case or differ in build or seed; the error names
+// the parts. REQUIRES: at least one part.
 Parsed<RunResult> MergeResults(const std::vector<ResultPart>& parts,
                                const std::string& run);
 

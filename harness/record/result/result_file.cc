@@ -257,8 +257,9 @@ std::string DifferencesToJson(const std::vector<StateDifference>& differences) {
 
 namespace {
 
-// Describes the first case that no run can have; "" if there is none.
-std::string CheckCases(const std::vector<CaseResult>& cases) {
+// Returns the error of the first case without a name or with an unknown world;
+// "" if there is none.
+std::string CaseError(const std::vector<CaseResult>& cases) {
   for (size_t i = 0; i < cases.size(); ++i) {
     const CaseResult& one = cases[i];
     if (one.name.empty()) {
@@ -314,15 +315,15 @@ Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
     return wrong(fmt::format(
         "schema: expected {}, found {}", kResultSchema,
         schema.empty() ? "none"
-                       : fmt::format("\"{}\": read it with the build of "
-                                     "gauntlet that wrote it, or run the "
+                       : fmt::format("\"{}\"; read the file with the build "
+                                     "of gauntlet that wrote it, or run the "
                                      "scenarios again",
                                      schema.substr(0, 40))));
   }
   std::optional<CaseCounts> counts;
   reader.Field("counts", counts);
   Describe(reader, result);
-  if (error.empty()) error = CheckCases(result.cases);
+  if (error.empty()) error = CaseError(result.cases);
   if (error.empty() && counts) {
     error = CountDifference(*counts, CountCases(result));
   }

@@ -16,7 +16,8 @@ std::string ResultToJson(const RunResult& result);
 // Returns the JSON array that a result file has as `differences` of a case.
 std::string DifferencesToJson(const std::vector<StateDifference>& differences);
 // Reads a result file. Error messages call it `name`. Counts that differ from
-// the cases in the file are an error.
+// the cases in the file are an error, and so is a case without a name or with a
+// world other than real and sim.
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name);
 
 }  // namespace gauntlet

@@ -135,8 +135,7 @@ TEST(JudgeTest, TimelineHasErrorExitsThatNoLossExplains) {
       testing::Not(testing::Contains(testing::HasSubstr("exits with 75"))));
 }
 
-// Returns the time at which the first fault fired.
-int64_t NoticedAt(const Record& record) {
+int64_t TimeOfFirstFault(const Record& record) {
   for (const IncarnationEvents& incarnation : record.incarnations) {
     for (const RecordEvent& event : incarnation.events) {
       if (event.kind == K::kFaultFired) return event.t_ns;
@@ -155,13 +154,15 @@ TEST(JudgeTest, TimelineHasTheKillAtTheEndOfAGracePeriod) {
   record.faults[0].grace_ns = kGrace;
   EXPECT_THAT(Judge(record).timeline, Not(Contains(kKilled)));
   record.machine.push_back({.kind = K::kProcessEnded,
-                            .t_ns = NoticedAt(record) + kGrace,
+                            .t_ns = TimeOfFirstFault(record) + kGrace,
                             .count = 128 + SIGKILL,
                             .about = 1,
                             .incarnation = 1,
                             .reason = RecordReason::kSignal});
   EXPECT_THAT(Judge(record).timeline, Contains(kKilled));
-  // Something else killed it before the end of the grace period.
+  // A kill before the end of the grace period has another cause, even if the
+  // launcher observes it later.
+  record.launchers.back().events.push_back(record.machine.back());
   record.machine.back().t_ns -= 1;
   EXPECT_THAT(Judge(record).timeline, Not(Contains(kKilled)));
 }

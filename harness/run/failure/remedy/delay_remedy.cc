@@ -81,16 +81,16 @@ std::string ShorterDelay(const Record& record, const RecordFault& fault,
         delay->name, fault.id, SpanText(delay->value_ns), total,
         LimitNameText(*wait), wait->key, total);
   }
-  const std::string below =
+  const std::string shorter_value =
       fmt::format("{} or less, well below {}", SpanText(wait->total_ns() / 2),
                   LimitNameText(*wait));
   if (delay->value_ns == 0) {
     return fmt::format("set the {} of fault {}, which has no end, to {}",
-                       delay->name, fault.id, below);
+                       delay->name, fault.id, shorter_value);
   }
   const std::string shorter =
       fmt::format("set the {} of fault {} ({}) to {}", delay->name, fault.id,
-                  SpanText(delay->value_ns), below);
+                  SpanText(delay->value_ns), shorter_value);
   // If workers have hosts of their own, a launcher gives up a host that it
   // cannot reach, and no key sets its limit. The record does not tell whether
   // they have, so raises no limits.

@@ -254,14 +254,24 @@ std::string RemedyForEnd(const UnmetRun& run, uint64_t permitted) {
   return FewerInterruptions(run.record(), run.all, permitted);
 }
 
-// Returns the number of restarts that the scenario expects before the launcher
-// gives up, if the run was completed after fewer.
+// Returns true iff the job went on with fewer workers than it began with.
+bool HasScaledDown(const Record& record) {
+  return record.setup.min_workers > 0 && !ScaleDownTexts(record).empty();
+}
+
+// Returns the number of restarts after which the scenario expects the launcher
+// to give up, if the run was completed after fewer. Returns nullopt if
+// cluster.restart.max alone does not decide it: after a scale-down or a
+// requeue, if the policy never restarts, or if a launcher without progress
+// gives up before.
 std::optional<uint64_t> RestartsBeforeGivingUp(const UnmetRun& run) {
   const Record& record = run.record();
   const std::optional<uint64_t> expected = record.expect.restarts_exactly;
   const bool applies = record.expect.outcome == Outcome::kGivesUp &&
                        IsDone(record) && !record.setup.never_restarts &&
-                       expected > run.facts().restarts;
+                       !HasScaledDown(record) && run.facts().requeues == 0 &&
+                       expected > run.facts().restarts &&
+                       *expected <= kMaxRestartsWithoutProgress;
   return applies ? expected : std::nullopt;
 }
 
@@ -270,7 +280,7 @@ std::string RemedyForGivingUp(const UnmetRun& run) {
       "let a fault end each attempt (at: {incarnation: any}, with: {repeat: "
       "always})";
   const RunSetup& setup = run.record().setup;
-  if (setup.min_workers > 0 && !ScaleDownTexts(run.record()).empty()) {
+  if (HasScaledDown(run.record())) {
     return fmt::format(
         "raise cluster.min_workers ({}) to {}, so that the job does not go on "
         "with fewer workers",
@@ -278,8 +288,11 @@ std::string RemedyForGivingUp(const UnmetRun& run) {
   }
   const uint64_t restarts = run.facts().restarts - run.facts().requeues;
   if (const std::optional<uint64_t> expected = RestartsBeforeGivingUp(run)) {
-    return fmt::format("{}, and set cluster.restart.max ({}) to {}",
-                       kEndEachAttempt, setup.max_restarts, *expected);
+    const auto permitted = static_cast<uint64_t>(setup.max_restarts);
+    return *expected == permitted
+               ? kEndEachAttempt
+               : fmt::format("{}, and set cluster.restart.max ({}) to {}",
+                             kEndEachAttempt, permitted, *expected);
   }
   if (restarts == 0 || setup.never_restarts) return kEndEachAttempt;
   return fmt::format(
@@ -417,7 +430,7 @@ std::string RemedyForRestarts(const UnmetRun& run) {
                ? text
                : text + OutcomeWithoutRestart(run.record());
   }
-  // RemedyForGivingUp sets this number.
+  // RemedyForGivingUp already advises on the restarts.
   if (RestartsBeforeGivingUp(run)) return "";
   return WithOutcome(run, expect.restarts_exactly
                               ? MoreRestarts(run, *expect.restarts_exactly)

@@ -108,18 +108,21 @@ TEST_F(JudgeCommandTest, TakesRunsAndCasesByName) {
   EXPECT_THAT(err_.str(), HasSubstr("run 'none': there is none"));
 }
 
-TEST_F(JudgeCommandTest, CaseInProgressAtTheEndOfTheRun_IsNotRun) {
+TEST_F(JudgeCommandTest, CaseWithoutRecord_IsNotRun_IfItsRunIsUnfinished) {
   RunOne("completes");
   const fs::path run = fs::canonical(runs() + "/latest");
   fs::create_directory(run / "b.real");
   EXPECT_EQ(Judge(run), 2) << "the run ended: a record is missing";
   EXPECT_THAT(err_.str(), HasSubstr("b.real: expected the record.jsonl"));
   fs::remove(run / "result.json");
+  EXPECT_EQ(Judge(run), 2) << "the result was deleted";
+  ASSERT_TRUE(WriteTextFile(run / "unfinished.json", "").ok());
   EXPECT_EQ(Judge(run), 3);
   EXPECT_EQ(err_.str(), "");
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("PASS         sim  a "),
                                 HasSubstr("NOT RUN      real b "),
-                                HasSubstr("the run ended before this case")));
+                                HasSubstr("the run ended during this case")));
+  EXPECT_EQ(Judge(run / "b.real"), 3) << "no other case";
 }
 
 // A crash test of another program leaves no record.

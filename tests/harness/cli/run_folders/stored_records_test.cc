@@ -89,30 +89,38 @@ TEST(StoredRecordsTest, CaseWithoutTheRecordThatItsNameMeansIsReported) {
   EXPECT_THAT(*pick("a.real", WorldChoice::kBoth), ElementsAre("a.real"));
 }
 
-TEST(StoredRecordsTest, CaseOfTheOtherWorldOnlyIsNamed) {
+TEST(StoredRecordsTest, NamesTheRecordOfTheOtherWorld_IfThereIsNoOther) {
   const ScratchDirectory run;
   std::filesystem::create_directory(run / "a.real");
   ASSERT_TRUE(WriteTextFile(run / "a.real/record.jsonl", "").ok());
   EXPECT_EQ(
       PickCases(run.path(), "a.sim", WorldChoice::kBoth).status().message(),
-      "case 'a': the run has it in the other world only; name a.real");
+      "case 'a.sim': the run has this case only as a.real, so name that");
 }
 
-TEST(StoredRecordsTest, NameOfARunGoesBeforeAFolderOfThisName) {
+TEST(StoredRecordsTest, RunName_WinsOverAFolderOfTheSameName) {
   const ScratchDirectory runs;
   const ScratchDirectory current;
-  std::filesystem::create_directory(runs / "latest");
-  ASSERT_TRUE(WriteTextFile(runs / "latest/result.json", "").ok());
-  std::filesystem::create_directory(current / "latest");
-  ASSERT_TRUE(WriteTextFile(current / "latest/result.json", "").ok());
+  for (const ScratchDirectory* const parent : {&runs, &current}) {
+    std::filesystem::create_directories(*parent / "latest/a.sim");
+    for (const char* file :
+         {"result.json", "record.jsonl", "a.sim/record.jsonl"})
+      ASSERT_TRUE(WriteTextFile(*parent / "latest/" + file, "").ok());
+  }
+  const std::filesystem::path run = runs / "latest";
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(current.path());
   const auto named = PickRunTarget("latest", runs.path());
+  const auto one = PickRunTarget("latest/a", runs.path());
   const auto path = PickRunTarget("./latest", runs.path());
+  const auto record = FindRecordFile("latest", runs.path(), WorldChoice::kBoth);
   std::filesystem::current_path(before);
-  ASSERT_TRUE(named.ok() && path.ok());
-  EXPECT_EQ(named->folder, std::filesystem::path(runs / "latest"));
+  ASSERT_TRUE(named.ok() && one.ok() && path.ok() && record.ok());
+  EXPECT_EQ(named->folder, run);
+  EXPECT_EQ(one->folder, run);
+  EXPECT_EQ(one->case_name, "a");
   EXPECT_EQ(path->folder, "./latest");
+  EXPECT_EQ(*record, run / "a.sim/record.jsonl");
 }
 
 TEST(StoredRecordsTest, FolderOfACaseWithoutAnyRecordIsReported) {

@@ -76,7 +76,7 @@ TEST_F(ValidateCommandTest, ReadsAFolderThatIsNamedLikeAScenario) {
   EXPECT_EQ(Validate(scratch_ / "folder.yaml"), 0) << err_.str();
 }
 
-TEST_F(ValidateCommandTest, StandardInput_IsRefusedByName) {
+TEST_F(ValidateCommandTest, Dash_IsRefusedAsStandardInput) {
   EXPECT_EQ(Validate("-"), 2);
   EXPECT_EQ(err_.str(),
             "gauntlet validate: -: scenarios are not read from standard input; "

@@ -71,7 +71,7 @@ TEST(MergedResultTest, CopyWithOtherFoldersOfTries_CountsOnce) {
   EXPECT_EQ(merged.value->cases.size(), 1u);
 }
 
-TEST(MergedResultTest, RefusesOtherBuildsSeedsAndWorlds) {
+TEST(MergedResultTest, RefusesOtherBuildsAndSeeds) {
   ResultPart other = Shard(2, "b");
   other.result.build = "b2";
   EXPECT_EQ(MergeError(Shard(1, "a"), other),

@@ -154,16 +154,16 @@ TEST(ResultFileTest, Error_NamesTheReason) {
           .error,
       HasSubstr("r: cases.line: expected a whole number"));
   EXPECT_THAT(ReadResult(R"({"schema":"gauntlet.result/v7"})", "r").error,
-              HasSubstr("found \"gauntlet.result/v7\": read it with the build "
-                        "of gauntlet that wrote it"));
+              HasSubstr("found \"gauntlet.result/v7\"; read the file with the "
+                        "build of gauntlet that wrote it"));
 }
 
-TEST(ResultFileTest, RefusesCasesThatNoRunHas) {
+TEST(ResultFileTest, RefusesCases_WithoutNameOrWithUnknownWorld) {
   CaseResult nameless = {.world = "sim"};
   EXPECT_EQ(ReadResult(ResultToJson({.cases = {nameless}}), "r").error,
             "r: cases[0].name: expected a name, found none");
-  CaseResult elsewhere = {.name = "a", .world = "moon"};
-  EXPECT_EQ(ReadResult(ResultToJson({.cases = {elsewhere}}), "r").error,
+  CaseResult unknown = {.name = "a", .world = "moon"};
+  EXPECT_EQ(ReadResult(ResultToJson({.cases = {unknown}}), "r").error,
             "r: cases[0].world: expected real or sim, found \"moon\"");
 }
 

@@ -75,8 +75,7 @@ TEST(DelayRemedyTest, DelayIsToBeShorterThanTheLimitThatItExceeded) {
        "or more, well above the 12s of the fault"},
       {{{.kind = "hang"}, RecordReason::kDeadline, 10, {30}},
        "set the duration of fault n, which has no end, to 5s or less, well "
-       "below "
-       "cluster.step_timeout (10s)"},
+       "below cluster.step_timeout (10s)"},
       {{{.kind = "slow", .latency_ns = 6 * kSecond},
         RecordReason::kDeadline,
         10,

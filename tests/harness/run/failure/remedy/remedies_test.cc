@@ -77,6 +77,10 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        {"outcome", "restarts"},
        "let a fault end each attempt (at: {incarnation: any}, with: {repeat: "
        "always}), and set cluster.restart.max (3) to 2"},
+      {{.outcome = Outcome::kGivesUp, .restarts_exactly = 3},
+       {"outcome", "restarts"},
+       "let a fault end each attempt (at: {incarnation: any}, with: {repeat: "
+       "always})"},
       {{.outcome = Outcome::kStopsCleanly},
        {"outcome"},
        "add a preemption notice (do: preempt) before the last step, and set "
