@@ -1,7 +1,7 @@
 #include "harness/oracle/judge.h"
 
+#include <algorithm>
 #include <bit>
-#include <csignal>
 #include <functional>
 #include <optional>
 
@@ -153,17 +153,19 @@ TEST(JudgeTest, TimelineHasTheKillAtTheEndOfAGracePeriod) {
   record.faults[0].kind = "preempt";
   record.faults[0].grace_ns = kGrace;
   EXPECT_THAT(Judge(record).timeline, Not(Contains(kKilled)));
-  record.machine.push_back({.kind = K::kProcessEnded,
-                            .t_ns = TimeOfFirstFault(record) + kGrace,
-                            .count = 128 + SIGKILL,
-                            .about = 1,
-                            .incarnation = 1,
-                            .reason = RecordReason::kSignal});
+  const auto end =
+      std::ranges::find_if(record.machine, [](const RecordEvent& event) {
+        return event.kind == K::kProcessEnded && event.about == 1 &&
+               event.incarnation == 1;
+      });
+  ASSERT_NE(end, record.machine.end());
+  end->reason = RecordReason::kSignal;
+  end->t_ns = TimeOfFirstFault(record) + kGrace;
   EXPECT_THAT(Judge(record).timeline, Contains(kKilled));
   // A kill before the end of the grace period has another cause, even if the
   // launcher observes it later.
-  record.launchers.back().events.push_back(record.machine.back());
-  record.machine.back().t_ns -= 1;
+  record.launchers.back().events.push_back(*end);
+  end->t_ns -= 1;
   EXPECT_THAT(Judge(record).timeline, Not(Contains(kKilled)));
 }
 
