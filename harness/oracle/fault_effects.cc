@@ -100,8 +100,7 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                            occurrence.fault->id, occurrence.fault->summary,
                            NameOf(incarnation)));
   }
-  // Without a grace period the worker receives no notice.
-  const bool notifies = traits.gives_notice && occurrence.fault->grace_ns > 0;
+  const bool notifies = occurrence.GivesNotice();
   // A process may end before it reports the notice. Then it suffices that
   // another process of its job reports it.
   const bool seen =

@@ -5,6 +5,7 @@
 
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/power_cut.h"
+#include "harness/record/reported_ends.h"
 #include "harness/record/text/error_text.h"
 #include "harness/record/text/repeated_texts.h"
 #include <fmt/format.h>
@@ -144,36 +145,15 @@ void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
   }
 }
 
-// Returns the end of the worker's process as the machine reports it, or else a
-// launcher; null if neither does.
-const RecordEvent* ReportedEnd(const Record& record,
-                               const IncarnationEvents& incarnation) {
-  const auto find = [&](const std::vector<RecordEvent>& events) {
-    const auto end =
-        std::ranges::find_if(events, [&](const RecordEvent& event) {
-          return (event.kind == RecordKind::kProcessEnded ||
-                  event.kind == RecordKind::kExited) &&
-                 event.about == incarnation.worker &&
-                 event.incarnation == incarnation.number;
-        });
-    return end == events.end() ? nullptr : &*end;
-  };
-  const RecordEvent* end = find(record.machine);
-  for (const LauncherRun& run : record.launchers) {
-    if (end == nullptr) end = find(run.events);
-  }
-  return end;
-}
-
 // Adds the kills at the end of grace periods. Each line has the time at which
 // the grace period ends. The launcher may observe the kill later, after the
 // ends of other workers.
 void AddKillsAfterNotices(const Outline& outline, std::vector<TimedLine>& all) {
   for (const FaultOccurrence& notice : outline.occurrences) {
-    if (!notice.traits.gives_notice || notice.fault->grace_ns == 0) continue;
+    if (!notice.GivesNotice()) continue;
     const int64_t over_ns = notice.event().t_ns + notice.fault->grace_ns;
     const RecordEvent* const end =
-        ReportedEnd(outline.record, *notice.incarnation);
+        ReportedEnds(outline.record).Of(*notice.incarnation);
     const bool is_killed = end != nullptr && end->t_ns >= over_ns &&
                            end->reason == RecordReason::kSignal;
     if (!is_killed) continue;

@@ -2,47 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "engine/worker_exit_code.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
+#include "harness/record/reported_ends.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-// Ends by worker and incarnation, as reported by the machine, or else by a
-// launcher. The machine's reports of launchers' ends have no incarnation; they
-// are in the order of the launchers' starts.
-class ReportedEnds {
- public:
-  explicit ReportedEnds(const Record& record) {
-    for (const RecordEvent& event : record.machine) Add(event);
-    for (const LauncherRun& run : record.launchers) {
-      for (const RecordEvent& event : run.events) Add(event);
-    }
-  }
-
-  const RecordEvent* Of(const IncarnationEvents& incarnation) const {
-    const auto end = ends_.find({incarnation.worker, incarnation.number});
-    return end == ends_.end() ? nullptr : end->second;
-  }
-
- private:
-  void Add(const RecordEvent& event) {
-    const bool is_end = event.kind == RecordKind::kProcessEnded ||
-                        event.kind == RecordKind::kExited;
-    if (!is_end || !event.about) return;
-    const int incarnation = *event.about == kLauncherWorker ? ++launchers_ended_
-                                                            : event.incarnation;
-    ends_.emplace(std::pair(*event.about, incarnation), &event);
-  }
-
-  std::map<std::pair<int, int>, const RecordEvent*> ends_;
-  int launchers_ended_ = 0;
-};
 
 // Returns the exit that the process itself recorded, or null.
 const RecordEvent* OwnExit(const IncarnationEvents& incarnation) {

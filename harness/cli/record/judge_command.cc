@@ -198,14 +198,14 @@ class CauseSearch {
   int searched_ = 0;
 };
 
-// Returns a skipped case for the folder of a crash test of another program.
-CaseResult SkippedCrashTest(const fs::path& folder) {
+// Returns the case of a folder that has no record.
+CaseResult CaseWithoutRecord(const fs::path& folder, VerdictKind kind,
+                             std::string reason) {
   auto [name, world] = CaseOfFolder(folder);
   return {.name = std::move(name),
           .world = std::move(world),
           .directory = folder,
-          .verdict = {.kind = VerdictKind::kSkip,
-                      .reason = WhyCrashTestHasNoRecord(folder)}};
+          .verdict = {.kind = kind, .reason = std::move(reason)}};
 }
 
 // Prints a note on each crash test, and returns them as skipped cases.
@@ -213,7 +213,8 @@ std::vector<CaseResult> SkipCrashTests(const RecordFinder& found,
                                        Console& console) {
   std::vector<CaseResult> skipped;
   for (const std::string& folder : found.crash_tests()) {
-    skipped.push_back(SkippedCrashTest(folder));
+    skipped.push_back(CaseWithoutRecord(folder, VerdictKind::kSkip,
+                                        WhyCrashTestHasNoRecord(folder)));
     fmt::print(console.err, "gauntlet judge: note: {}: skipped, as {}\n",
                EscapeBytes(folder), EscapeBytes(skipped.back().verdict.reason));
   }
@@ -230,19 +231,6 @@ fs::path RunFolderOf(const fs::path& case_folder) {
 bool HasUnfinishedRun(const fs::path& case_folder) {
   const fs::path run = RunFolderOf(case_folder);
   return IsFile(run / kUnfinishedFileName) && !IsFolderOfRun(run);
-}
-
-// Returns a case without a record, with the verdict not run. REQUIRES:
-// HasUnfinishedRun(folder).
-CaseResult UnfinishedCase(const fs::path& folder) {
-  auto [name, world] = CaseOfFolder(folder);
-  return {.name = std::move(name),
-          .world = std::move(world),
-          .directory = folder,
-          .verdict = {.kind = VerdictKind::kNotRun,
-                      .reason = IsBeingWritten(RunFolderOf(folder))
-                                    ? "the case is still running"
-                                    : "the run ended during this case"}};
 }
 
 Result<CaseResult> JudgeFile(const std::string& file, CauseSearch& causes) {
@@ -290,7 +278,11 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   std::vector<CaseResult> unfinished;
   for (const fs::path folder : found.cases_without()) {
     if (HasUnfinishedRun(folder)) {
-      unfinished.push_back(UnfinishedCase(folder));
+      unfinished.push_back(
+          CaseWithoutRecord(folder, VerdictKind::kNotRun,
+                            IsBeingWritten(RunFolderOf(folder))
+                                ? "the case is still running"
+                                : "the run ended during this case"));
       continue;
     }
     errors.push_back(InvalidArgument(

@@ -362,16 +362,25 @@ bool IsFolderOfRun(const fs::path& path) {
   return !path.empty() && IsFile(path / kResultFileName);
 }
 
+namespace {
+
+// Splits RUN or RUN/CASE into RUN and CASE; CASE may be "".
+std::pair<std::string, std::string> SplitTarget(const std::string& target) {
+  const size_t slash = target.find('/');
+  return {target.substr(0, slash),
+          slash == target.npos ? "" : target.substr(slash + 1)};
+}
+
+}  // namespace
+
 std::optional<RunTarget> FindNamedRun(const std::string& target,
                                       const fs::path& runs) {
   if (LooksLikeAPath(target)) return std::nullopt;
-  const size_t slash = target.find('/');
-  const std::string run = target.substr(0, slash);
-  const std::string one = slash == target.npos ? "" : target.substr(slash + 1);
-  const bool is_named =
-      !run.empty() && one.find('/') == one.npos && IsFolderOfRun(runs / run);
+  const auto [run, case_name] = SplitTarget(target);
+  const bool is_named = !run.empty() && case_name.find('/') == case_name.npos &&
+                        IsFolderOfRun(runs / run);
   if (!is_named) return std::nullopt;
-  return RunTarget{.folder = runs / run, .case_name = one};
+  return RunTarget{.folder = runs / run, .case_name = case_name};
 }
 
 Result<RunTarget> PickRunTarget(const std::string& text, const fs::path& runs) {
@@ -385,12 +394,9 @@ Result<RunTarget> PickRunTarget(const std::string& text, const fs::path& runs) {
     return RunTarget{.folder = path.parent_path(),
                      .case_name = path.filename().string()};
   }
-  const size_t slash = target.find('/');
-  ASSIGN_OR_RETURN(const std::string run,
-                   PickRun(target.substr(0, slash), runs));
-  return RunTarget{
-      .folder = runs / run,
-      .case_name = slash == target.npos ? "" : target.substr(slash + 1)};
+  const auto [prefix, case_name] = SplitTarget(target);
+  ASSIGN_OR_RETURN(const std::string run, PickRun(prefix, runs));
+  return RunTarget{.folder = runs / run, .case_name = case_name};
 }
 
 Result<std::vector<std::string>> PickCaseFolders(const fs::path& run,

@@ -26,10 +26,6 @@ bool DiedOfAPowerCut(const FaultOccurrence& occurrence) {
   return occurrence.traits.cuts_power && DiedThere(occurrence);
 }
 
-bool GivesNotice(const FaultOccurrence& occurrence) {
-  return occurrence.traits.gives_notice && occurrence.fault->grace_ns > 0;
-}
-
 bool IsAt(const FaultOccurrence& occurrence, Point point) {
   return occurrence.event().path == PointName(point);
 }
@@ -211,21 +207,21 @@ bool ChiefAndAnotherDied(const GoalScene& scene) {
 bool NoticeInAnEvaluation(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
-        return GivesNotice(occurrence) && phase == FaultPhase::kEvaluation;
+        return occurrence.GivesNotice() && phase == FaultPhase::kEvaluation;
       });
 }
 
 bool NoticeInASave(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
-        return GivesNotice(occurrence) && phase == FaultPhase::kSaving;
+        return occurrence.GivesNotice() && phase == FaultPhase::kSaving;
       });
 }
 
 bool NoticeWhileRecovering(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
-        return GivesNotice(occurrence) && phase == FaultPhase::kRecovering;
+        return occurrence.GivesNotice() && phase == FaultPhase::kRecovering;
       });
 }
 

@@ -81,8 +81,7 @@ bool DiedAt(const FaultOccurrence& occurrence, Point point) {
 }
 
 bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
-  const int64_t grace = notice.fault->grace_ns;
-  if (!notice.traits.gives_notice || grace <= 0) return false;
+  if (!notice.GivesNotice()) return false;
   if (Has(*notice.incarnation, RecordKind::kWorkerExited)) return false;
   // If another worker failed within the grace period, the launcher may have
   // killed this one, because it kills all workers soon after one failed.
@@ -91,7 +90,8 @@ bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
            !IsOrderlyExit(event.count);
   };
   return IsAlone(outline, notice) &&
-         !AnotherEmitted(outline, notice, notice.event().t_ns + grace, failed);
+         !AnotherEmitted(outline, notice,
+                         notice.event().t_ns + notice.fault->grace_ns, failed);
 }
 
 bool WasGivenUp(const Outline& outline, const FaultOccurrence& occurrence) {

@@ -461,7 +461,7 @@ IdleReason UnreadNotice(const Outline& outline) {
   const RunSetup& setup = outline.record.setup;
   for (const FaultOccurrence& notice : outline.occurrences) {
     const RecordFault& fault = *notice.fault;
-    if (!notice.traits.gives_notice || fault.grace_ns == 0) continue;
+    if (!notice.GivesNotice()) continue;
     const int worker = notice.incarnation->worker;
     const int64_t lasted_ns =
         notice.incarnation->events.back().t_ns - notice.event().t_ns;

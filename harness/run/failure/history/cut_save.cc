@@ -276,7 +276,7 @@ const RecordEvent* KillAfterNotice(const Outline& outline,
 std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
   const Record& record = outline.record;
   for (const FaultOccurrence& notice : outline.occurrences) {
-    if (!notice.traits.gives_notice || notice.fault->grace_ns == 0) continue;
+    if (!notice.GivesNotice()) continue;
     const RecordEvent* const kill = KillAfterNotice(outline, notice);
     if (kill == nullptr) continue;
     const std::vector<BegunSave> saves = SavesBegunBy(record, *kill);

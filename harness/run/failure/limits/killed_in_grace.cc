@@ -118,8 +118,7 @@ bool PolledTooLate(const RunSetup& setup, const KilledInGrace& killed) {
 
 std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline) {
   for (const FaultOccurrence& notice : outline.occurrences) {
-    if (!notice.traits.gives_notice || notice.fault->grace_ns == 0 ||
-        KillAfterNotice(outline, notice) == nullptr) {
+    if (!notice.GivesNotice() || KillAfterNotice(outline, notice) == nullptr) {
       continue;
     }
     KilledInGrace killed = {.notice = notice.fault,
