@@ -14,6 +14,8 @@
 #ifndef GAUNTLET_HARNESS_RECORD_JSON_FIELDS_H_
 #define GAUNTLET_HARNESS_RECORD_JSON_FIELDS_H_
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -133,6 +135,10 @@ class JsonWriter {
     }
     object_[key] = Value(value);
   }
+  template <std::integral T>
+  void Field(const char* key, T value, std::type_identity_t<T> /*least*/) {
+    Field(key, value);
+  }
   template <typename T>
   void Field(const char* key, const std::optional<T>& value) {
     if (value) object_[key] = Value(*value);
@@ -197,6 +203,14 @@ class JsonReader {
   template <typename T>
   void Field(const char* key, T& value) {
     if (const Json* found = Find(key)) Value(*found, key, value);
+  }
+  // Reads a whole number from `least` to `most`.
+  template <std::integral T>
+  void Field(const char* key, T& value, std::type_identity_t<T> least,
+             std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
+    if (const Json* found = Find(key)) {
+      Integer(*found, key, value, least, most);
+    }
   }
   template <typename T>
   void Field(const char* key, std::optional<T>& value) {
@@ -299,9 +313,16 @@ class JsonReader {
     if constexpr (std::is_same_v<T, int64_t>) {
       if (std::string_view(key).ends_with("_ns")) least = 0, most = kMaxNs;
     }
+    Integer(json, key, value, least, most);
+  }
+
+  template <typename T>
+  void Integer(const Json& json, const char* key, T& value, T least, T most) {
     const bool fits =
         json.is_number_unsigned()
-            ? json.get<uint64_t>() <= static_cast<uint64_t>(most)
+            ? json.get<uint64_t>() >=
+                      static_cast<uint64_t>(std::max<T>(least, 0)) &&
+                  json.get<uint64_t>() <= static_cast<uint64_t>(most)
             : json.is_number_integer() && std::is_signed_v<T> &&
                   json.get<int64_t>() >= static_cast<int64_t>(least);
     if (!fits) {

@@ -67,7 +67,7 @@ void Describe(Archive& a,
 
 template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
-  a.Field("workers", setup.workers);
+  a.Field("workers", setup.workers, 1);
   a.Field("min_workers", setup.min_workers);
   a.Field("workers_per_attempt", setup.workers_per_attempt);
   a.Field("rejoins", setup.rejoins);
@@ -75,7 +75,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("rows_per_epoch", setup.rows_per_epoch);
   a.Field("save_interval_steps", setup.save_interval_steps);
   a.Field("saves_beside", setup.async_saves);
-  a.Field("keep", setup.keep);
+  a.Field("keep", setup.keep, 0);
   a.Field("delete_at_success", setup.delete_at_success);
   a.Field("allow_cold_start", setup.allow_cold_start);
   a.Field("no_store", setup.no_store);
@@ -90,8 +90,8 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("heartbeat_every_ns", setup.heartbeat_every_ns);
   a.Field("notice_grace_ns", setup.notice_grace_ns);
   a.Field("poll_every_ns", setup.poll_every_ns);
-  a.Field("steps_per_execution", setup.steps_per_execution);
-  a.Field("max_restarts", setup.max_restarts);
+  a.Field("steps_per_execution", setup.steps_per_execution, 1);
+  a.Field("max_restarts", setup.max_restarts, 0);
   a.Field("never_restarts", setup.never_restarts);
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);
@@ -119,7 +119,7 @@ void Describe(Archive& a, typename Archive::template Ref<LauncherRun> run) {
   a.Field("exit_code", run.exit_code);
   a.Field("restarts", run.restarts);
   a.Field("planned", run.planned);
-  a.Field("first_incarnation", run.first_incarnation);
+  a.Field("first_incarnation", run.first_incarnation, 1);
   a.Field("result", run.result);
 }
 
@@ -267,8 +267,8 @@ class RecordReader {
     } else if (kind == "process") {
       JsonReader reader(object, "", error);
       IncarnationEvents& incarnation = record_.incarnations.emplace_back();
-      reader.Field("worker", incarnation.worker);
-      reader.Field("incarnation", incarnation.number);
+      reader.Field("worker", incarnation.worker, 0, LastWorker());
+      reader.Field("incarnation", incarnation.number, 1);
       events_ = &incarnation.events;
     } else if (kind == "launcher") {
       error = Launcher(object);
@@ -310,6 +310,8 @@ class RecordReader {
     return error;
   }
 
+  int LastWorker() const { return record_.setup.workers - 1; }
+
   std::string Event(const Json& object, const std::string& kind) {
     const auto found = FindRecordKind(kind);
     if (!found) {
@@ -319,6 +321,13 @@ class RecordReader {
     if (events_ == nullptr) return "expected a process before its events";
     std::string error;
     events_->push_back(EventOfJson(object, *found, error));
+    const std::optional<int> about = events_->back().about;
+    if (error.empty() && about &&
+        (*about < kLauncherWorker || *about > LastWorker())) {
+      return fmt::format(
+          "about: expected a whole number from {} to {}, found {}",
+          kLauncherWorker, LastWorker(), *about);
+    }
     return error;
   }
 

@@ -51,11 +51,11 @@ def a_pipe_in_place_of_an_output_file_is_refused(run):
         directory = run.directory / flag[2:]
         directory.mkdir()
         os.mkfifo(directory / file)
-        refuses(run, f"{file}: open: expected a regular file, found a pipe",
+        refuses(run, f"{file}: expected a regular file, found a pipe",
                 "train", *SMALL, flag, directory)
         (directory / file).unlink()
         (directory / file).symlink_to(run.directory / "mine")
-        refuses(run, f"{file}: open: expected a regular file, found a link",
+        refuses(run, f"{file}: expected a regular file, found a link",
                 "train", *SMALL, flag, directory)
         expect(not (run.directory / "mine").exists(), "written through a link")
 
@@ -326,7 +326,7 @@ def a_lock_that_is_no_file_is_refused(run):
     for make, remove, found in ((os.mkfifo, os.unlink, "a pipe"),
                                 (os.mkdir, os.rmdir, "a directory")):
         make(lock)
-        refuses(run, "ckpt/lock: open: expected a regular file, found "
+        refuses(run, "ckpt/lock: expected a regular file, found "
                 f"{found}; remove it", "train", *SMALL, "--ckpt", "ckpt")
         remove(lock)
 

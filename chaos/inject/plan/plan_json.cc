@@ -265,13 +265,13 @@ Result<FaultPlan> PlanFromJson(std::string_view text) {
     if (!watch.problem().empty()) {
       return InvalidArgument("plan: " + watch.problem());
     }
-    // Drops the number and the name that the library gives the error. Limits
-    // the length, as the message may quote a long text.
-    const std::string_view what = error.what();
-    const size_t name_end = what.find("] ");
+    const auto* const syntax = dynamic_cast<const Json::parse_error*>(&error);
     return InvalidArgument(
-        fmt::format("plan: expected JSON: {:.200}",
-                    name_end == what.npos ? what : what.substr(name_end + 2)));
+        syntax == nullptr
+            ? "plan: a number is too large for JSON"
+            : fmt::format("plan: expected JSON, found something else at byte "
+                          "{}",
+                          syntax->byte));
   }
 }
 

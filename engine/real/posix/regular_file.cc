@@ -15,7 +15,7 @@ constexpr mode_t kLogMode = 0664;  // never world-writable
 
 Status NotRegular(const std::string& path, std::string_view found) {
   return InvalidArgument(
-      fmt::format("{}: open: expected a regular file, found {}", path, found));
+      fmt::format("{}: expected a regular file, found {}", path, found));
 }
 
 std::string_view KindName(mode_t mode) {

@@ -230,7 +230,7 @@ Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(picked.folder, picked.case_name, world));
-  if (folders.size() > 1) {
+  if (NameOfFolder(folders.front()) != NameOfFolder(folders.back())) {
     return InvalidArgument(
         fmt::format("run {}: expected RUN/CASE, as it has {} records; name "
                     "one, such as {}/{}",

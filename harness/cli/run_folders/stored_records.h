@@ -118,7 +118,8 @@ Result<Record> LoadRecord(const std::filesystem::path& file);
 
 // Returns the path of the one record that the target names. The target is a
 // record.jsonl, the folder of a case, or RUN/CASE; RUN suffices if the run has
-// one case.
+// one case. If that was recorded in both worlds, `world` selects as in
+// PickCases.
 Result<std::filesystem::path> FindRecordFile(const std::string& target,
                                              const std::filesystem::path& runs,
                                              WorldChoice world);

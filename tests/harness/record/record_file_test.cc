@@ -189,6 +189,17 @@ TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
        "r:2: expected a process before its events"},
       {head + "{\"kind\":\"process\",\"worker\":\"a\"}\n",
        "r:2: worker: expected a whole number"},
+      {head + "{\"kind\":\"process\",\"worker\":1}\n",
+       "r:2: worker: expected a whole number from 0 to 0, found 1"},
+      {head + "{\"kind\":\"process\",\"incarnation\":0}\n",
+       "r:2: incarnation: expected a whole number from 1 to 2147483647, found "
+       "0"},
+      {head + "{\"kind\":\"process\"}\n{\"kind\":\"step\",\"about\":1}\n",
+       "r:3: about: expected a whole number from -1 to 0, found 1"},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
+       "\"setup\":{\"steps_per_execution\":0}}\n",
+       "r:1: setup.steps_per_execution: expected a whole number from 1 to "
+       "18446744073709551615, found 0"},
       {head + "{\"kind\":\"end\"}\n", "r:2: xxh3_128: expected "},
       {head + "{\"kind\":\"end\",\"xxh3_128\":\"0123\"}\n",
        "found \"0123\": the record was changed after it was written; run the "

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string_view>
 
+#include "engine/text/counted.h"
 #include "engine/text/units.h"
 #include "harness/record/fault_occurrence.h"
 #include "harness/record/fault_traits.h"
@@ -166,6 +168,24 @@ std::string TimesOfKillText(const ShortGrace& grace) {
                      MillisecondsText(until_ns - grace.save.begin_ns));
 }
 
+// Returns "; training went on for 3 steps after the notice, as …" if it did so
+// because of preemption.grace; else "".
+std::string MoreStepsText(const RunSetup& setup, const ShortGrace& grace) {
+  if (grace.steps == 0 || setup.notice_grace_ns == 0) return "";
+  return fmt::format("; training went on for {} after the notice, as {}",
+                     Counted(grace.steps, "step"), TrainsOnText(setup));
+}
+
+// Returns the MoreStepsText of the save that this kill at the end of a grace
+// period interrupted; "" if there is none.
+std::string MoreStepsUntilText(const Outline& outline,
+                               const RecordEvent& kill) {
+  const std::optional<ShortGrace> grace = FindShortGrace(outline);
+  return grace && grace->span.until_ns == kill.t_ns
+             ? MoreStepsText(outline.record.setup, *grace)
+             : "";
+}
+
 // Returns "; the launcher restarted the job: …" if it did so after the kill at
 // `kill_ns`, although the scenario expects a clean stop; else "".
 std::string RestartAfterKillText(const Outline& outline, int64_t kill_ns) {
@@ -260,7 +280,8 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
   return CutSaveText(record, save, ended_ns,
                      fmt::format("{}, {} after the save began",
                                  EndWithFaultText(outline, *end, span.since_ns),
-                                 MillisecondsText(ended_ns - save.begin_ns)));
+                                 MillisecondsText(ended_ns - save.begin_ns))) +
+         MoreStepsUntilText(outline, *end);
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,
@@ -273,6 +294,13 @@ const RecordEvent* KillAfterNotice(const Outline& outline,
   return is_kill ? end : nullptr;
 }
 
+std::string TrainsOnText(const RunSetup& setup) {
+  return fmt::format(
+      "a worker trains on while enough of preemption.grace ({}) is left for a "
+      "step and a save",
+      DurationToText(Duration(setup.notice_grace_ns)));
+}
+
 std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
   const Record& record = outline.record;
   for (const FaultOccurrence& notice : outline.occurrences) {
@@ -282,8 +310,12 @@ std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
     const std::vector<BegunSave> saves = SavesBegunBy(record, *kill);
     const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
     if (last == saves.end() || last->ending != SaveEnding::kPending) continue;
+    const auto later = notice.incarnation->events |
+                       std::views::drop(static_cast<int64_t>(notice.index));
     return ShortGrace{
         .notice = notice.fault,
+        .steps = static_cast<uint64_t>(
+            std::ranges::count(later, RecordKind::kStep, &RecordEvent::kind)),
         .save = *last,
         .span = {.since_ns = notice.event().t_ns - 1, .until_ns = kill->t_ns}};
   }
@@ -302,6 +334,7 @@ std::string ExplainShortGrace(const Outline& outline) {
                      fmt::format("{}, {}",
                                  KilledAfterNoticeText(outline, *grace, *kill),
                                  TimesOfKillText(*grace))) +
+         MoreStepsText(record.setup, *grace) +
          RestartAfterKillText(outline, until_ns);
 }
 

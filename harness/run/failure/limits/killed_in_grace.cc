@@ -73,10 +73,7 @@ std::string UnsavedReasonText(const RunSetup& setup,
   if (killed.has_agreed || left_ns <= 0) return "";
   const std::string why =
       setup.notice_grace_ns > 0
-          ? fmt::format(
-                "it trains on while enough of preemption.grace ({}) is "
-                "left for a step and a save",
-                LengthText(setup.notice_grace_ns))
+          ? TrainsOnText(setup)
           : fmt::format(
                 "workers stop and save {}, and agree on the stop in "
                 "one more",

@@ -124,7 +124,8 @@ struct HostileText {
 std::vector<HostileText> HostileDocuments() {
   return {
       {"expected JSON", ""},
-      {"plan: expected JSON: parse error at line 1", "# a page"},
+      {"plan: expected JSON, found something else at byte 1", "# a page"},
+      {"plan: a number is too large for JSON", R"({"seed": 1e999})"},
       {"expected JSON", R"({"format": "gauntlet-plan-v3")"},
       {"expected JSON", PlanText(kAt, kCrash) + "x"},
       {"expected an object, found an array", "[]"},

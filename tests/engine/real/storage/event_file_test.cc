@@ -156,7 +156,7 @@ TEST(EventFileTest, RefusesAPipeWithoutWaitingForItsReader) {
         EventFile::Open(scratch / "events", {}, clock, {}).status();
     EXPECT_EQ(opened.code(), Code::kInvalidArgument);
     EXPECT_THAT(opened.message(),
-                testing::HasSubstr("events: open: expected a regular file, "
+                testing::HasSubstr("events: expected a regular file, "
                                    "found a pipe"));
   };
   refused();

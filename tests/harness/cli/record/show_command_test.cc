@@ -10,6 +10,7 @@
 
 #include "harness/cli/command_line.h"
 #include "harness/cli/run/run_command.h"
+#include "harness/record/record_file.h"
 #include "harness/record/result/result_file.h"
 #include "harness/run/files/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
@@ -90,6 +91,22 @@ TEST_F(ShowCommandTest, RunOfOneCaseNeedsNoName_OneOfSeveralDoes) {
                                     "name one, such as latest/a.sim"));
   EXPECT_EQ(Show({runs() + "/latest"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected the folder of one case"));
+}
+
+// The record of the other world is a copy.
+TEST_F(ShowCommandTest, OneCaseInBothWorldsNeedsNoName) {
+  Run({"a"});
+  const std::string real = runs() + "/latest/a.real";
+  std::filesystem::copy(runs() + "/latest/a.sim", real,
+                        std::filesystem::copy_options::recursive);
+  const std::string file = real + "/record.jsonl";
+  Record record = *ReadRecord(ReadTextFile(file), file).value;
+  record.world = "real";
+  ASSERT_TRUE(WriteTextFile(file, RecordToJsonLines(record)).ok());
+  EXPECT_EQ(Show({"latest"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("a (sim): "));
+  EXPECT_EQ(Show({"latest", "--world", "real"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("a (real): "));
 }
 
 TEST_F(ShowCommandTest, ProposesACaseThatFailed_ThenOneThatRan) {

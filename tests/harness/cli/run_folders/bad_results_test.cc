@@ -113,7 +113,7 @@ TEST_F(BadResultsTest, RecordsWithImpossibleHeadsAreRefused) {
   } kCases[] = {
       {"world: expected real or sim, found 'mars'",
        [](Record& record) { record.world = "mars"; }},
-      {"setup.workers: expected a whole number from 1 to 4096, found 0",
+      {"setup.workers: expected a whole number from 1 to 2147483647, found 0",
        [](Record& record) { record.setup.workers = 0; }},
       {"setup.workers: expected a whole number from 1 to 4096, found 4097",
        [](Record& record) { record.setup.workers = 4097; }},
@@ -124,7 +124,8 @@ TEST_F(BadResultsTest, RecordsWithImpossibleHeadsAreRefused) {
        [](Record& record) {
          record.setup.workers_per_attempt = {2, 0};
        }},
-      {"plan: expected JSON: ", [](Record& record) { record.plan_json = "{"; }},
+      {"plan: expected JSON, found something else at byte 2",
+       [](Record& record) { record.plan_json = "{"; }},
   };
   for (const auto& [error, change] : kCases) {
     SCOPED_TRACE(error);

@@ -51,9 +51,9 @@ TEST_F(UpgradeCommandTest, UnreadableFile_IsRefusedInOneLine) {
   EXPECT_EQ(err_.str(), "gauntlet upgrade: " + (scratch_ / "none.yaml") +
                             ": no such scenario file\n");
   EXPECT_EQ(Upgrade(scratch_.path()), 2);
-  EXPECT_THAT(err_.str(), HasSubstr(scratch_.path() +
-                                    ": open: expected a regular file, found a "
-                                    "directory\n"));
+  EXPECT_THAT(err_.str(),
+              HasSubstr(scratch_.path() + ": expected a regular file, found a "
+                                          "directory\n"));
   EXPECT_EQ(out_.str(), "");
 }
 

@@ -7,8 +7,11 @@
 namespace gauntlet {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // The save of step 4 took 10 ns. That of step 8 is cut; a fault delayed it by 5
 // ns.
@@ -91,6 +94,29 @@ TEST(CutSaveTest, ShortGraceNamesEachKilledWorkerAndBothTimes) {
             "the save of step 8 was still being written when workers 0 and 1 "
             "were killed because of fault n (preempt all), 1.0 s after the "
             "notice; the save had run for 500 ms");
+}
+
+TEST(CutSaveTest, StepsAfterANotice_AreExplainedByTheGraceOfTheEngine) {
+  Record record = RecordOfNotice();
+  for (IncarnationEvents& process : record.incarnations) {
+    process.events.push_back(
+        {.kind = RecordKind::kStep, .t_ns = 1'200'000'000, .step = 7});
+    process.events.push_back(
+        {.kind = RecordKind::kStep, .t_ns = 1'400'000'000, .step = 8});
+  }
+  const auto texts = [&record] {
+    const BegunSave save = {.step = 8, .begin_ns = 1'500'000'000};
+    const Outline outline(record);
+    return std::vector{ExplainShortGrace(outline),
+                       PendingSaveText(outline, save, {0, INT64_MAX})};
+  };
+  EXPECT_THAT(texts(), Each(Not(HasSubstr("training went on"))));
+  record.setup.notice_grace_ns = 1'000'000'000;
+  EXPECT_THAT(
+      texts(),
+      Each(HasSubstr("; training went on for 2 steps after the notice, as a "
+                     "worker trains on while enough of preemption.grace (1s) "
+                     "is left for a step and a save")));
 }
 
 }  // namespace
