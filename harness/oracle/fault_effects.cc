@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/record/fault_traits.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -100,7 +101,7 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
                            occurrence.fault->id, occurrence.fault->summary,
                            NameOf(incarnation)));
   }
-  const bool notifies = occurrence.GivesNotice();
+  const bool notifies = GivesNotice(*occurrence.fault);
   // A process may end before it reports the notice. Then it suffices that
   // another process of its job reports it.
   const bool seen =

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/power_cut.h"
 #include "harness/record/reported_ends.h"
 #include "harness/record/text/error_text.h"
@@ -149,11 +150,11 @@ void AddPowerCuts(const Record& record, std::vector<TimedLine>& all) {
 // the grace period ends. The launcher may observe the kill later, after the
 // ends of other workers.
 void AddKillsAfterNotices(const Outline& outline, std::vector<TimedLine>& all) {
+  const ReportedEnds ends(outline.record);
   for (const FaultOccurrence& notice : outline.occurrences) {
-    if (!notice.GivesNotice()) continue;
+    if (!GivesNotice(*notice.fault)) continue;
     const int64_t over_ns = notice.event().t_ns + notice.fault->grace_ns;
-    const RecordEvent* const end =
-        ReportedEnds(outline.record).Of(*notice.incarnation);
+    const RecordEvent* const end = ends.Of(*notice.incarnation);
     const bool is_killed = end != nullptr && end->t_ns >= over_ns &&
                            end->reason == RecordReason::kSignal;
     if (!is_killed) continue;

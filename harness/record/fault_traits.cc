@@ -90,6 +90,10 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   return traits;
 }
 
+bool GivesNotice(const RecordFault& fault) {
+  return TraitsOf(fault).gives_notice && fault.grace_ns > 0;
+}
+
 bool DiesImmediately(const RecordFault& fault) {
   return TraitsOf(fault).ends_incarnation &&
          (fault.kind != "kill" || fault.latency_ns == 0);

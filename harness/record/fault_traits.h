@@ -84,6 +84,10 @@ inline constexpr std::string_view kLyingDisk = "lying-fsync";
 // the events of the machine record which processes it ended.
 std::optional<int64_t> KillsAfter(const RecordFault& fault);
 
+// Returns true iff the fault sends a preemption notice. Without a grace period,
+// it sends none.
+bool GivesNotice(const RecordFault& fault);
+
 // Returns true iff the fault ends its process immediately.
 bool DiesImmediately(const RecordFault& fault);
 

@@ -135,8 +135,9 @@ class JsonWriter {
     }
     object_[key] = Value(value);
   }
-  template <std::integral T>
-  void Field(const char* key, T value, std::type_identity_t<T> /*least*/) {
+  // Writes a field whose values a reader limits.
+  template <typename T, typename... Limits>
+  void Field(const char* key, const T& value, Limits... /*limits*/) {
     Field(key, value);
   }
   template <typename T>
@@ -204,13 +205,20 @@ class JsonReader {
   void Field(const char* key, T& value) {
     if (const Json* found = Find(key)) Value(*found, key, value);
   }
-  // Reads a whole number from `least` to `most`.
+  // Reads a whole number from `least` to `most`, or a list of them.
   template <std::integral T>
   void Field(const char* key, T& value, std::type_identity_t<T> least,
              std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
     if (const Json* found = Find(key)) {
       Integer(*found, key, value, least, most);
     }
+  }
+  template <std::integral T>
+  void Field(const char* key, std::vector<T>& values,
+             std::type_identity_t<T> least, std::type_identity_t<T> most) {
+    Items(key, values, [&](const Json& item, T& value) {
+      Integer(item, key, value, least, most);
+    });
   }
   template <typename T>
   void Field(const char* key, std::optional<T>& value) {
@@ -222,17 +230,8 @@ class JsonReader {
   }
   template <typename T>
   void Field(const char* key, std::vector<T>& values) {
-    const Json* found = Find(key);
-    if (found == nullptr) return;
-    if (!found->is_array()) return Expected(key, "a list", *found);
-    values.clear();
-    values.reserve(found->size());
-    for (const Json& item : *found) {
-      T value{};
-      Value(item, key, value);
-      if (!error_.empty()) return;
-      values.push_back(std::move(value));
-    }
+    Items(key, values,
+          [&](const Json& item, T& value) { Value(item, key, value); });
   }
   void Times(const char* key, std::vector<RecordTime>& times) {
     const Json* found = Find(key);
@@ -266,6 +265,22 @@ class JsonReader {
     if (!error_.empty()) return nullptr;
     const auto found = object_.find(key);
     return found == object_.end() ? nullptr : &*found;
+  }
+
+  // Reads a list with the function `read`.
+  template <typename T, typename Read>
+  void Items(const char* key, std::vector<T>& values, const Read& read) {
+    const Json* found = Find(key);
+    if (found == nullptr) return;
+    if (!found->is_array()) return Expected(key, "a list", *found);
+    values.clear();
+    values.reserve(found->size());
+    for (const Json& item : *found) {
+      T value{};
+      read(item, value);
+      if (!error_.empty()) return;
+      values.push_back(std::move(value));
+    }
   }
 
   void Expected(const char* key, std::string_view what, const Json& found) {

@@ -111,6 +111,9 @@ struct PlannedLaunch {
   bool operator==(const PlannedLaunch&) const = default;
 };
 
+// Most workers that a record may have: as many as a job may have replicas.
+inline constexpr int kMaxWorkers = 4096;
+
 // Set-up of the run: the options that the judge needs. 0 means "unknown" or
 // "none" unless a comment says otherwise.
 struct RunSetup {

@@ -67,9 +67,9 @@ void Describe(Archive& a,
 
 template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
-  a.Field("workers", setup.workers, 1);
-  a.Field("min_workers", setup.min_workers);
-  a.Field("workers_per_attempt", setup.workers_per_attempt);
+  a.Field("workers", setup.workers, 1, kMaxWorkers);
+  a.Field("min_workers", setup.min_workers, 0, kMaxWorkers);
+  a.Field("workers_per_attempt", setup.workers_per_attempt, 1, kMaxWorkers);
   a.Field("rejoins", setup.rejoins);
   a.Field("epochs", setup.epochs);
   a.Field("rows_per_epoch", setup.rows_per_epoch);

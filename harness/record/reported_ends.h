@@ -1,4 +1,4 @@
-// How the processes of a run ended, as others report it.
+// Ends of processes, as the machine or a launcher reports them.
 #ifndef GAUNTLET_HARNESS_RECORD_REPORTED_ENDS_H_
 #define GAUNTLET_HARNESS_RECORD_REPORTED_ENDS_H_
 

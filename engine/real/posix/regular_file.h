@@ -12,7 +12,7 @@ namespace gauntlet {
 
 // Returns Ok if the file is regular. kIoError: it is a directory.
 // kInvalidArgument: it is of another kind. Both messages name path and kind:
-// "events/worker-0.jsonl: open: expected a regular file, found a pipe".
+// "events/worker-0.jsonl: expected a regular file, found a pipe".
 Status CheckRegularFile(const Descriptor& file, const std::string& path);
 
 // Returns the Status of a failed open(2) whose flags had O_NOFOLLOW and

@@ -228,7 +228,7 @@ Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
         "explore --case N --trace shows a case of it",
         Quoted(run)));
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> folders,
+  ASSIGN_OR_RETURN(std::vector<std::string> folders,
                    PickCases(picked.folder, picked.case_name, world));
   if (NameOfFolder(folders.front()) != NameOfFolder(folders.back())) {
     return InvalidArgument(
@@ -236,6 +236,10 @@ Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
                     "one, such as {}/{}",
                     Quoted(run), folders.size(), run,
                     ExampleFolder(picked.folder, folders)));
+  }
+  if (picked.case_name.empty()) {
+    ASSIGN_OR_RETURN(folders, PickCases(picked.folder,
+                                        NameOfFolder(folders.front()), world));
   }
   return picked.folder / folders.front() / kRecordFileName;
 }
@@ -464,25 +468,14 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
 
 namespace {
 
-// kInvalidArgument: no case of a scenario can have this world, these numbers of
-// workers or this plan.
+static_assert(kMaxWorkers == kMaxReplicas);
+
+// kInvalidArgument: no case of a scenario can have this world or this plan.
 Status CheckHead(const Record& record) {
   if (record.world != "real" && record.world != "sim") {
     return Annotate(ExpectedValue("real or sim", record.world.substr(0, 40)),
                     "world");
   }
-  const RunSetup& setup = record.setup;
-  const auto check_workers = [](std::string_view field, int64_t low,
-                                int64_t found) -> Status {
-    if (found >= low && found <= kMaxReplicas) return OkStatus();
-    return InvalidArgument(
-        fmt::format("setup.{}: expected a whole number from {} to {}, found {}",
-                    field, low, kMaxReplicas, found));
-  };
-  RETURN_IF_ERROR(check_workers("workers", 1, setup.workers));
-  RETURN_IF_ERROR(check_workers("min_workers", 0, setup.min_workers));
-  for (const int workers : setup.workers_per_attempt)
-    RETURN_IF_ERROR(check_workers("workers_per_attempt", 1, workers));
   return PlanFromJson(record.plan_json).status();
 }
 

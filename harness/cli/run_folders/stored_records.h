@@ -117,9 +117,9 @@ Status CheckIsNoScenario(const std::filesystem::path& file,
 Result<Record> LoadRecord(const std::filesystem::path& file);
 
 // Returns the path of the one record that the target names. The target is a
-// record.jsonl, the folder of a case, or RUN/CASE; RUN suffices if the run has
-// one case. If that was recorded in both worlds, `world` selects as in
-// PickCases.
+// record.jsonl, the folder of a case, or RUN/CASE; RUN means the run's only
+// case. If the case was recorded in both worlds, selects the record of `world`;
+// kBoth: the simulated one.
 Result<std::filesystem::path> FindRecordFile(const std::string& target,
                                              const std::filesystem::path& runs,
                                              WorldChoice world);

@@ -205,24 +205,24 @@ bool ChiefAndAnotherDied(const GoalScene& scene) {
 }
 
 bool NoticeInAnEvaluation(const GoalScene& scene) {
-  return AnyOccurrence(
-      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
-        return occurrence.GivesNotice() && phase == FaultPhase::kEvaluation;
-      });
+  return AnyOccurrence(scene, [](const FaultOccurrence& occurrence,
+                                 FaultPhase phase) {
+    return GivesNotice(*occurrence.fault) && phase == FaultPhase::kEvaluation;
+  });
 }
 
 bool NoticeInASave(const GoalScene& scene) {
   return AnyOccurrence(
       scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
-        return occurrence.GivesNotice() && phase == FaultPhase::kSaving;
+        return GivesNotice(*occurrence.fault) && phase == FaultPhase::kSaving;
       });
 }
 
 bool NoticeWhileRecovering(const GoalScene& scene) {
-  return AnyOccurrence(
-      scene, [](const FaultOccurrence& occurrence, FaultPhase phase) {
-        return occurrence.GivesNotice() && phase == FaultPhase::kRecovering;
-      });
+  return AnyOccurrence(scene, [](const FaultOccurrence& occurrence,
+                                 FaultPhase phase) {
+    return GivesNotice(*occurrence.fault) && phase == FaultPhase::kRecovering;
+  });
 }
 
 bool StoppedAndWentOn(const GoalScene& scene) {

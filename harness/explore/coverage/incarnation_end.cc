@@ -81,7 +81,7 @@ bool DiedAt(const FaultOccurrence& occurrence, Point point) {
 }
 
 bool GraceRanOut(const Outline& outline, const FaultOccurrence& notice) {
-  if (!notice.GivesNotice()) return false;
+  if (!GivesNotice(*notice.fault)) return false;
   if (Has(*notice.incarnation, RecordKind::kWorkerExited)) return false;
   // If another worker failed within the grace period, the launcher may have
   // killed this one, because it kills all workers soon after one failed.

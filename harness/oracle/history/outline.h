@@ -25,11 +25,6 @@ struct FaultOccurrence {
   const IncarnationEvents* incarnation = nullptr;
   size_t index = 0;  // index of the event in its process
   const RecordEvent& event() const { return incarnation->events[index]; }
-  // Returns true iff the worker receives a preemption notice. Without a grace
-  // period, it receives none.
-  bool GivesNotice() const {
-    return traits.gives_notice && fault->grace_ns > 0;
-  }
 };
 
 // Steps that a generation trains once more: from its own start to the last step

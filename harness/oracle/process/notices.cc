@@ -100,10 +100,7 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
 
 void Notices::Fire(Worker& worker, const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record_, event.detail);
-  if (fault == nullptr || !TraitsOf(*fault).gives_notice ||
-      fault->grace_ns <= 0) {
-    return;
-  }
+  if (fault == nullptr || !GivesNotice(*fault)) return;
   checks_.grace.Count();
   if (!fault->polled && !worker.noticed_at) {
     worker.delivered_at = worker.step;

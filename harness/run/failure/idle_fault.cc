@@ -16,6 +16,7 @@
 #include "engine/world/fault_point.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/oracle/history/outline.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/finding_kind.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/joined_texts.h"
@@ -461,7 +462,7 @@ IdleReason UnreadNotice(const Outline& outline) {
   const RunSetup& setup = outline.record.setup;
   for (const FaultOccurrence& notice : outline.occurrences) {
     const RecordFault& fault = *notice.fault;
-    if (!notice.GivesNotice()) continue;
+    if (!GivesNotice(*notice.fault)) continue;
     const int worker = notice.incarnation->worker;
     const int64_t lasted_ns =
         notice.incarnation->events.back().t_ns - notice.event().t_ns;

@@ -197,6 +197,18 @@ TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
       {head + "{\"kind\":\"process\"}\n{\"kind\":\"step\",\"about\":1}\n",
        "r:3: about: expected a whole number from -1 to 0, found 1"},
       {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
+       "\"setup\":{\"keep\":-1}}\n",
+       "r:1: setup.keep: expected a whole number from 0 to 2147483647, found "
+       "-1"},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
+       "\"setup\":{\"max_restarts\":-1}}\n",
+       "r:1: setup.max_restarts: expected a whole number from 0 to 2147483647, "
+       "found -1"},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
+       "\"launchers\":[{\"first_incarnation\":0}]}\n",
+       "r:1: launchers.first_incarnation: expected a whole number from 1 to "
+       "2147483647, found 0"},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
        "\"setup\":{\"steps_per_execution\":0}}\n",
        "r:1: setup.steps_per_execution: expected a whole number from 1 to "
        "18446744073709551615, found 0"},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <set>
 #include <string_view>
 
@@ -168,22 +167,39 @@ std::string TimesOfKillText(const ShortGrace& grace) {
                      MillisecondsText(until_ns - grace.save.begin_ns));
 }
 
-// Returns "; training went on for 3 steps after the notice, as …" if it did so
-// because of preemption.grace; else "".
+// Returns "; training continued for 4 steps after the notice, as …" if the save
+// began only then because of preemption.grace. Otherwise returns "": without
+// this setting, workers save after the execution in which they read the notice.
 std::string MoreStepsText(const RunSetup& setup, const ShortGrace& grace) {
-  if (grace.steps == 0 || setup.notice_grace_ns == 0) return "";
-  return fmt::format("; training went on for {} after the notice, as {}",
-                     Counted(grace.steps, "step"), TrainsOnText(setup));
+  if (grace.steps <= setup.steps_per_execution || setup.notice_grace_ns == 0) {
+    return "";
+  }
+  return fmt::format("; training continued for {} after the notice, as {}",
+                     Counted(grace.steps, "step"),
+                     WhyTrainingContinuesText(setup));
 }
 
-// Returns the MoreStepsText of the save that this kill at the end of a grace
-// period interrupted; "" if there is none.
-std::string MoreStepsUntilText(const Outline& outline,
-                               const RecordEvent& kill) {
+// Returns the MoreStepsText of this save if a kill at the end of a grace period
+// interrupted it; else "".
+std::string MoreStepsBeforeText(const Outline& outline, const BegunSave& save) {
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
-  return grace && grace->span.until_ns == kill.t_ns
+  return grace && grace->save.begin_ns == save.begin_ns &&
+                 grace->save.step == save.step
              ? MoreStepsText(outline.record.setup, *grace)
              : "";
+}
+
+// Returns the number of steps that the worker completed after it had read the
+// notice, before the save began.
+uint64_t StepsBeforeSave(const FaultOccurrence& notice, const BegunSave& save) {
+  const std::vector<RecordEvent>& events = notice.incarnation->events;
+  const auto read = std::ranges::find(
+      events.begin() + static_cast<std::ptrdiff_t>(notice.index), events.end(),
+      RecordKind::kNotice, &RecordEvent::kind);
+  return static_cast<uint64_t>(
+      std::count_if(read, events.end(), [&](const RecordEvent& event) {
+        return event.kind == RecordKind::kStep && event.t_ns <= save.begin_ns;
+      }));
 }
 
 // Returns "; the launcher restarted the job: …" if it did so after the kill at
@@ -281,7 +297,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                      fmt::format("{}, {} after the save began",
                                  EndWithFaultText(outline, *end, span.since_ns),
                                  MillisecondsText(ended_ns - save.begin_ns))) +
-         MoreStepsUntilText(outline, *end);
+         MoreStepsBeforeText(outline, save);
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,
@@ -294,28 +310,25 @@ const RecordEvent* KillAfterNotice(const Outline& outline,
   return is_kill ? end : nullptr;
 }
 
-std::string TrainsOnText(const RunSetup& setup) {
+std::string WhyTrainingContinuesText(const RunSetup& setup) {
   return fmt::format(
-      "a worker trains on while enough of preemption.grace ({}) is left for a "
-      "step and a save",
+      "a worker continues training while preemption.grace ({}) leaves enough "
+      "time for a step and a save",
       DurationToText(Duration(setup.notice_grace_ns)));
 }
 
 std::optional<ShortGrace> FindShortGrace(const Outline& outline) {
   const Record& record = outline.record;
   for (const FaultOccurrence& notice : outline.occurrences) {
-    if (!notice.GivesNotice()) continue;
+    if (!GivesNotice(*notice.fault)) continue;
     const RecordEvent* const kill = KillAfterNotice(outline, notice);
     if (kill == nullptr) continue;
     const std::vector<BegunSave> saves = SavesBegunBy(record, *kill);
     const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
     if (last == saves.end() || last->ending != SaveEnding::kPending) continue;
-    const auto later = notice.incarnation->events |
-                       std::views::drop(static_cast<int64_t>(notice.index));
     return ShortGrace{
         .notice = notice.fault,
-        .steps = static_cast<uint64_t>(
-            std::ranges::count(later, RecordKind::kStep, &RecordEvent::kind)),
+        .steps = StepsBeforeSave(notice, *last),
         .save = *last,
         .span = {.since_ns = notice.event().t_ns - 1, .until_ns = kill->t_ns}};
   }

@@ -61,8 +61,8 @@ std::string UsualSaveText(const Record& record);
 // fired", with the previous save if this save waited for it: "; it waited for
 // the previous save: fault slowdisk (slow, 3s) delayed the save of step 8,
 // which took 620 ms". If the end is a kill at the end of a grace period, adds
-// why training went on after the notice. REQUIRES: the save was pending at the
-// end of the span.
+// how long training continued after the notice because of preemption.grace.
+// REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 
@@ -71,14 +71,14 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
 const RecordEvent* KillAfterNotice(const Outline& outline,
                                    const FaultOccurrence& notice);
 
-// Returns "a worker trains on while enough of preemption.grace (10s) is left
-// for a step and a save". REQUIRES: setup.notice_grace_ns > 0.
-std::string TrainsOnText(const RunSetup& setup);
+// Returns "a worker continues training while preemption.grace (10s) leaves
+// enough time for a step and a save". REQUIRES: setup.notice_grace_ns > 0.
+std::string WhyTrainingContinuesText(const RunSetup& setup);
 
 // A save for which the grace period of a preemption notice was too short.
 struct ShortGrace {
   const RecordFault* notice = nullptr;
-  uint64_t steps = 0;  // that the worker trained after the notice
+  uint64_t steps = 0;  // completed after the worker had read the notice
   BegunSave save;
   TimeSpan span;  // from the notice to the kill
 };
@@ -90,8 +90,8 @@ std::optional<ShortGrace> FindShortGrace(const Outline& outline);
 // Returns "the save of step 7 was still being written when workers 0 and 1 were
 // killed because of fault n (…), 1.0 s after the notice; the save had run for
 // 999 ms", with the delays and other saves of PendingSaveText; "" if there is
-// no such save. If the worker trained on after the notice, adds why. If the job
-// was expected to stop, adds why it was restarted.
+// no such save. Adds how long training continued after the notice because of
+// preemption.grace. If the job was expected to stop, adds why it was restarted.
 std::string ExplainShortGrace(const Outline& outline);
 
 }  // namespace gauntlet

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/text/units.h"
+#include "harness/record/fault_traits.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ std::string UnsavedReasonText(const RunSetup& setup,
   if (killed.has_agreed || left_ns <= 0) return "";
   const std::string why =
       setup.notice_grace_ns > 0
-          ? TrainsOnText(setup)
+          ? WhyTrainingContinuesText(setup)
           : fmt::format(
                 "workers stop and save {}, and agree on the stop in "
                 "one more",
@@ -115,7 +116,8 @@ bool PolledTooLate(const RunSetup& setup, const KilledInGrace& killed) {
 
 std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline) {
   for (const FaultOccurrence& notice : outline.occurrences) {
-    if (!notice.GivesNotice() || KillAfterNotice(outline, notice) == nullptr) {
+    if (!GivesNotice(*notice.fault) ||
+        KillAfterNotice(outline, notice) == nullptr) {
       continue;
     }
     KilledInGrace killed = {.notice = notice.fault,

@@ -40,9 +40,9 @@ std::string NeededGraceText(const RunSetup& setup);
 
 // Returns "fault p grants worker 1 10s from the notice to the kill, but the
 // trainer was told 30s (preemption.grace); worker 1 read the notice after 2.0 s
-// and was killed in step 13; it did not save in the remaining 8.0 s, as it
-// trains on while enough of preemption.grace (30s) is left for a step and a
-// save".
+// and was killed in step 13; it did not save in the remaining 8.0 s, as a
+// worker continues training while preemption.grace (30s) leaves enough time for
+// a step and a save".
 std::string KilledInGraceText(const Outline& outline,
                               const KilledInGrace& killed);
 

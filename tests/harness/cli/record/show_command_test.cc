@@ -93,7 +93,7 @@ TEST_F(ShowCommandTest, RunOfOneCaseNeedsNoName_OneOfSeveralDoes) {
   EXPECT_THAT(err_.str(), HasSubstr("expected the folder of one case"));
 }
 
-// The record of the other world is a copy.
+// The real record is the simulated one with its world changed.
 TEST_F(ShowCommandTest, OneCaseInBothWorldsNeedsNoName) {
   Run({"a"});
   const std::string real = runs() + "/latest/a.real";

@@ -113,7 +113,7 @@ TEST_F(BadResultsTest, RecordsWithImpossibleHeadsAreRefused) {
   } kCases[] = {
       {"world: expected real or sim, found 'mars'",
        [](Record& record) { record.world = "mars"; }},
-      {"setup.workers: expected a whole number from 1 to 2147483647, found 0",
+      {"setup.workers: expected a whole number from 1 to 4096, found 0",
        [](Record& record) { record.setup.workers = 0; }},
       {"setup.workers: expected a whole number from 1 to 4096, found 4097",
        [](Record& record) { record.setup.workers = 4097; }},

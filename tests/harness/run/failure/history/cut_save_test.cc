@@ -96,27 +96,53 @@ TEST(CutSaveTest, ShortGraceNamesEachKilledWorkerAndBothTimes) {
             "notice; the save had run for 500 ms");
 }
 
-TEST(CutSaveTest, StepsAfterANotice_AreExplainedByTheGraceOfTheEngine) {
+// Training continues after the notice of RecordOfNotice: of the steps of each
+// worker, one comes before it reads the notice, and `steps` before it saves.
+Record RecordOfSteps(int steps) {
   Record record = RecordOfNotice();
-  for (IncarnationEvents& process : record.incarnations) {
-    process.events.push_back(
-        {.kind = RecordKind::kStep, .t_ns = 1'200'000'000, .step = 7});
-    process.events.push_back(
-        {.kind = RecordKind::kStep, .t_ns = 1'400'000'000, .step = 8});
-  }
-  const auto texts = [&record] {
-    const BegunSave save = {.step = 8, .begin_ns = 1'500'000'000};
-    const Outline outline(record);
-    return std::vector{ExplainShortGrace(outline),
-                       PendingSaveText(outline, save, {0, INT64_MAX})};
-  };
-  EXPECT_THAT(texts(), Each(Not(HasSubstr("training went on"))));
   record.setup.notice_grace_ns = 1'000'000'000;
+  for (IncarnationEvents& process : record.incarnations) {
+    std::vector<RecordEvent> events = {process.events.front(),
+                                       {.kind = RecordKind::kStep, .step = 1},
+                                       {.kind = RecordKind::kNotice}};
+    for (int i = 0; i < steps; ++i) {
+      events.push_back(
+          {.kind = RecordKind::kStep, .step = static_cast<uint64_t>(2 + i)});
+    }
+    for (RecordEvent& event : events) event.t_ns = 1'000'000'000;
+    const bool saves = process.worker == 0;
+    if (saves) events.push_back(process.events.back());
+    process.events = std::move(events);
+  }
+  return record;
+}
+
+// Returns both texts on the save that the kill interrupts.
+std::vector<std::string> TextsOnSave(const Record& record, uint64_t step = 8) {
+  const Outline outline(record);
+  const BegunSave save = {.step = step, .begin_ns = 1'500'000'000};
+  return {ExplainShortGrace(outline),
+          PendingSaveText(outline, save, {0, INT64_MAX})};
+}
+
+TEST(CutSaveTest, ExplainsStepsAfterNotice_IfPreemptionGraceIsSet) {
+  Record record = RecordOfSteps(2);
   EXPECT_THAT(
-      texts(),
-      Each(HasSubstr("; training went on for 2 steps after the notice, as a "
-                     "worker trains on while enough of preemption.grace (1s) "
-                     "is left for a step and a save")));
+      TextsOnSave(record),
+      Each(HasSubstr("; training continued for 2 steps after the notice, as a "
+                     "worker continues training while preemption.grace (1s) "
+                     "leaves enough time for a step and a save")));
+  // The grace explains no other save.
+  EXPECT_THAT(TextsOnSave(record, 9)[1], Not(HasSubstr("continued")));
+  record.setup.notice_grace_ns = 0;
+  EXPECT_THAT(TextsOnSave(record), Each(Not(HasSubstr("continued"))));
+}
+
+TEST(CutSaveTest, ExecutionInWhichWorkersReadTheNotice_NeedsNoExplanation) {
+  EXPECT_THAT(TextsOnSave(RecordOfSteps(1)), Each(Not(HasSubstr("continued"))));
+  Record record = RecordOfSteps(4);
+  record.setup.steps_per_execution = 4;
+  EXPECT_THAT(TextsOnSave(record), Each(Not(HasSubstr("continued"))));
 }
 
 }  // namespace

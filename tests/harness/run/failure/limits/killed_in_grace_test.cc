@@ -51,8 +51,9 @@ TEST_F(KilledInGraceTest, TrainerToldALongerGrace_AdvisesAShorterOne) {
                  "kill, but the trainer was told 30s "
                  "(preemption.grace); worker 1 read the notice after "
                  "2.0 s and was killed in step 10; it did not save in the "
-                 "remaining 5.0 s, as a worker trains on while enough of "
-                 "preemption.grace (30s) is left for a step and a save; a step "
+                 "remaining 5.0 s, as a worker continues training "
+                 "while preemption.grace (30s) leaves enough time for a step "
+                 "and a save; a step "
                  "took up to "));
   EXPECT_EQ(result.summary.next,
             "lower preemption.grace (30s) to the grace of fault p (7s)");
@@ -116,8 +117,8 @@ TEST(KilledWorkerTest, TextSaysWhyItHadNotSaved) {
       {true, 2 * kSecond, 10 * kSecond,
        "read the notice after 2.0 s (it polls every preemption.poll_every "
        "(7s)) and was killed in step 13; it did not save in the remaining 8.0 "
-       "s, as a worker trains on while enough of preemption.grace (10s) is "
-       "left for a step and a save",
+       "s, as a worker continues training while preemption.grace (10s) leaves "
+       "enough time for a step and a save",
        "raise the grace of fault p (10s)"},
       {true, 6 * kSecond, 0,
        "read the notice after 6.0 s (it polls every preemption.poll_every "
