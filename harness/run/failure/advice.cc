@@ -380,11 +380,14 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
   if (!killed) return "";
   const bool is_told_more = setup.notice_grace_ns > killed->notice->grace_ns;
-  if (is_told_more || !grace) return KilledInGraceRemedy(setup, *killed);
   const std::vector<const RecordFault*> delays =
-      DelaysOf(outline.record, grace->save, grace->span.until_ns);
+      grace ? DelaysOf(outline.record, grace->save, grace->span.until_ns)
+            : std::vector<const RecordFault*>();
+  const bool is_told_too_much = is_told_more && delays.empty();
+  if (is_told_too_much || !grace) return KilledInGraceRemedy(setup, *killed);
   return fmt::format(
-      "if a save may take that long, raise the grace of fault {} ({}) {}{}{}; "
+      "if a save may take that long, raise the grace of fault {} ({}) "
+      "{}{}{}{}; "
       "if the engine should have saved sooner, see what the workers did before "
       "({})",
       grace->notice->id, LimitText(grace->notice->grace_ns),
@@ -393,6 +396,10 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
       delays.empty()
           ? ""
           : fmt::format(", or limit {}, which delayed it", NamedFaults(delays)),
+      is_told_more ? fmt::format(", and set preemption.grace ({}) to the same "
+                                 "grace",
+                                 LimitText(setup.notice_grace_ns))
+                   : "",
       CommandToShow(result, "--all"));
 }
 

@@ -307,9 +307,14 @@ std::string OtherPlaceAdvice(const IdleFault& idle, const std::string& show) {
         idle.fault.id, PointName(site.point), show);
   }
   return fmt::format(
-      "change `at` of fault {} to a point, step, save or incarnation that the "
-      "run reaches{}; {} prints the steps and saves of each worker, gauntlet "
-      "list points all points",
+      "{}change `at` of fault {} to a point, step, save or incarnation that "
+      "the run reaches{}; {} prints the steps and saves of each worker, "
+      "gauntlet list points all points",
+      site.occurrence == 1
+          ? ""
+          : fmt::format("lower `occurrence` inside `at` of fault {} ({}), as "
+                        "the point may have been reached fewer times, or ",
+                        idle.fault.id, site.occurrence),
       idle.fault.id,
       idle.after == nullptr
           ? ""
@@ -489,6 +494,28 @@ IdleReason UnreadNotice(const Outline& outline) {
   return {};
 }
 
+// Explains a fault whose process exited before the fault killed it.
+IdleReason LateKill(const Outline& outline) {
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const RecordFault& fault = *occurrence.fault;
+    const std::vector<RecordEvent>& events = occurrence.incarnation->events;
+    const auto exit = std::ranges::find(events, RecordKind::kWorkerExited,
+                                        &RecordEvent::kind);
+    if (exit == events.end() || !occurrence.traits.ends_incarnation) continue;
+    const int64_t lasted_ns = exit->t_ns - occurrence.event().t_ns;
+    if (lasted_ns < 0 || lasted_ns >= fault.latency_ns) continue;
+    return {fmt::format("fault {} kills worker {} {} after its point, but the "
+                        "worker exited {:.3f} s after it",
+                        fault.id, occurrence.incarnation->worker,
+                        DurationToText(Duration(fault.latency_ns)),
+                        Seconds(lasted_ns)),
+            fmt::format("lower the latency of fault {} ({}) below that time, "
+                        "or set its `at` to an earlier step",
+                        fault.id, DurationToText(Duration(fault.latency_ns)))};
+  }
+  return {};
+}
+
 bool HasFinding(const Verdict& verdict, std::string_view finding) {
   return std::ranges::any_of(
       verdict.invariants, [finding](const InvariantReport& report) {
@@ -546,6 +573,8 @@ void ExplainIdleFault(const Record& record, CaseResult& result) {
     }
   } else if (HasFinding(verdict, InfoOf(FindingKind::kUnseen).name)) {
     reason = UnreadNotice(outline);
+  } else if (HasFinding(verdict, "no-effect")) {
+    reason = LateKill(outline);
   } else {
     reason = NothingLost(outline, result);
   }

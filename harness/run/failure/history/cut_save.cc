@@ -179,13 +179,23 @@ std::string MoreStepsText(const RunSetup& setup, const ShortGrace& grace) {
                      WhyTrainingContinuesText(setup));
 }
 
-// Returns the MoreStepsText of this save if a kill at the end of a grace period
-// interrupted it; else "".
-std::string MoreStepsBeforeText(const Outline& outline, const BegunSave& save) {
+// Returns "; saves are due every 10 steps, so this one was for the stop" if the
+// step of the save is none of these; else "".
+std::string SaveOfStopText(const RunSetup& setup, const BegunSave& save) {
+  const uint64_t interval = setup.save_interval_steps;
+  if (interval == 0 || save.step % interval == 0) return "";
+  return fmt::format("; saves are due every {}, so this one was for the stop",
+                     Counted(interval, "step"));
+}
+
+// Returns the SaveOfStopText and the MoreStepsText of this save if a kill at
+// the end of a grace period interrupted it; else "".
+std::string WhyThisSaveText(const Outline& outline, const BegunSave& save) {
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
+  const RunSetup& setup = outline.record.setup;
   return grace && grace->save.begin_ns == save.begin_ns &&
                  grace->save.step == save.step
-             ? MoreStepsText(outline.record.setup, *grace)
+             ? SaveOfStopText(setup, save) + MoreStepsText(setup, *grace)
              : "";
 }
 
@@ -297,7 +307,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                      fmt::format("{}, {} after the save began",
                                  EndWithFaultText(outline, *end, span.since_ns),
                                  MillisecondsText(ended_ns - save.begin_ns))) +
-         MoreStepsBeforeText(outline, save);
+         WhyThisSaveText(outline, save);
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,
@@ -347,7 +357,7 @@ std::string ExplainShortGrace(const Outline& outline) {
                      fmt::format("{}, {}",
                                  KilledAfterNoticeText(outline, *grace, *kill),
                                  TimesOfKillText(*grace))) +
-         MoreStepsText(record.setup, *grace) +
+         WhyThisSaveText(outline, save) +
          RestartAfterKillText(outline, until_ns);
 }
 

@@ -61,8 +61,8 @@ std::string UsualSaveText(const Record& record);
 // fired", with the previous save if this save waited for it: "; it waited for
 // the previous save: fault slowdisk (slow, 3s) delayed the save of step 8,
 // which took 620 ms". If the end is a kill at the end of a grace period, adds
-// how long training continued after the notice because of preemption.grace.
-// REQUIRES: the save was pending at the end of the span.
+// why this save began then: for the stop, or later because of
+// preemption.grace. REQUIRES: the save was pending at the end of the span.
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 
@@ -90,8 +90,8 @@ std::optional<ShortGrace> FindShortGrace(const Outline& outline);
 // Returns "the save of step 7 was still being written when workers 0 and 1 were
 // killed because of fault n (…), 1.0 s after the notice; the save had run for
 // 999 ms", with the delays and other saves of PendingSaveText; "" if there is
-// no such save. Adds how long training continued after the notice because of
-// preemption.grace. If the job was expected to stop, adds why it was restarted.
+// no such save. Adds why this save began then, as PendingSaveText does. If the
+// job was expected to stop, adds why it was restarted.
 std::string ExplainShortGrace(const Outline& outline);
 
 }  // namespace gauntlet

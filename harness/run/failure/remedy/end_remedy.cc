@@ -200,6 +200,16 @@ bool Leaves(const Record& record, const std::vector<uint64_t>& saves) {
          EndsWith(saves, expected);
 }
 
+// Returns "checkpoint.on_success to leave, so that step 36 is not saved".
+// REQUIRES: HasFinalSave(record). `due_saves`: steps of the other saves.
+std::string NoFinalSaveText(const Record& record,
+                            const std::vector<uint64_t>& due_saves) {
+  const uint64_t end = record.launchers.back().result->steps;
+  const bool is_twice = !due_saves.empty() && due_saves.back() == end;
+  return fmt::format("checkpoint.on_success to leave, so that step {} is {}",
+                     end, is_twice ? "saved only once" : "not saved");
+}
+
 // Returns the change for a completed run whose expected checkpoints are missing
 // because saves failed; "" for other runs.
 std::string FailedCheckpointsRemedy(const Record& record,
@@ -208,10 +218,38 @@ std::string FailedCheckpointsRemedy(const Record& record,
   if (failed.empty() || record.setup.delete_at_success) return "";
   for (const BegunSave& save : failed) due_saves.push_back(save.step);
   std::ranges::sort(due_saves);
-  if (HasFinalSave(record)) {
-    due_saves.push_back(record.launchers.back().result->steps);
+  const bool has_final = HasFinalSave(record);
+  std::vector<uint64_t> saves = due_saves;
+  if (has_final) saves.push_back(record.launchers.back().result->steps);
+  if (Leaves(record, saves)) return RemoveFailingFaults(record, failed);
+  return has_final && Leaves(record, due_saves)
+             ? fmt::format("{}, and set {}",
+                           RemoveFailingFaults(record, failed),
+                           NoFinalSaveText(record, due_saves))
+             : "";
+}
+
+// Advice if the expected number of saves needs the save at the end of training
+// and the expected checkpoints exclude it, or the reverse.
+constexpr std::string_view kSavesOrCheckpoints =
+    "change the expectation of saves or of checkpoints, as they exclude each "
+    "other: one needs the save at the end of training (checkpoint.on_success: "
+    "keep), and the other excludes it (leave)";
+
+// Return true iff the run leaves the expected checkpoints only with the save at
+// the end of training, or only without it.
+bool NeedsFinalSave(const Record& record, std::vector<uint64_t> due_saves) {
+  if (!record.expect.checkpoints_left || Leaves(record, due_saves))
+    return false;
+  due_saves.push_back(record.launchers.back().result->steps);
+  return Leaves(record, due_saves);
+}
+bool ExcludesFinalSave(const Record& record, std::vector<uint64_t> due_saves) {
+  if (!record.expect.checkpoints_left || !Leaves(record, due_saves)) {
+    return false;
   }
-  return Leaves(record, due_saves) ? RemoveFailingFaults(record, failed) : "";
+  due_saves.push_back(record.launchers.back().result->steps);
+  return !Leaves(record, due_saves);
 }
 
 // Returns the change after which a run that stopped on a notice leaves the
@@ -289,13 +327,15 @@ std::string SavesRemedy(const Outline& outline, uint64_t expected) {
   }
   if (!is_regular || expected == 0) return SaveScheduleRemedy(outline);
   if (has_final && expected + 1 == found) {
-    return fmt::format(
-        "set checkpoint.on_success to leave, so that step {} is {}", end,
-        end % every == 0 ? "saved only once" : "not saved");
+    return NeedsFinalSave(record, due_saves)
+               ? std::string(kSavesOrCheckpoints)
+               : "set " + NoFinalSaveText(record, due_saves);
   }
   if (!has_final && expected == found + 1) {
-    return "set checkpoint.on_success to keep, so that the end of training is "
-           "saved, too";
+    return ExcludesFinalSave(record, due_saves)
+               ? std::string(kSavesOrCheckpoints)
+               : "set checkpoint.on_success to keep, so that the end of "
+                 "training is saved, too";
   }
   if (expected <= final) return SaveScheduleRemedy(outline);
   const uint64_t due = expected - final;
@@ -336,13 +376,13 @@ std::string CheckpointsRemedy(const Outline& outline) {
     if (!text.empty()) return text;
   }
   if (EndsWith(due_saves, expected)) {
-    const bool is_twice = due_saves.back() == end;
+    const std::optional<uint64_t> saves = record.expect.saves_exactly;
+    if (has_final && saves == due_saves.size() + 1) {
+      return std::string(kSavesOrCheckpoints);
+    }
     const bool is_left = !has_final && !setup.delete_at_success;
     const std::string final_text =
-        is_left ? ""
-                : fmt::format(
-                      "checkpoint.on_success to leave, so that step {} is {}",
-                      end, is_twice ? "saved only once" : "not saved");
+        is_left ? "" : NoFinalSaveText(record, due_saves);
     const std::string text = SettingsText(
         {final_text, KeepText(setup.keep, due_saves.size(), expected.size())});
     if (!text.empty()) return text;

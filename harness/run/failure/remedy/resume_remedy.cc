@@ -538,13 +538,23 @@ std::string RecomputedStepsRemedy(const Outline& outline,
     }
     texts.push_back(SparedWorker(outline, *found));
   }
-  if (most > 0 || !found || !KillsLauncher(found->restart)) {
-    texts.push_back(MoreSaves(setup, most));
-  }
+  const std::optional<uint64_t> resumed =
+      outline.record.expect.resumed_from_step;
+  // With more saves, the run would resume from a later step.
+  const bool keeps_resume = resumed && resumed == verdict.facts.resumed_from;
+  const bool can_save_more =
+      most > 0 || !found || !KillsLauncher(found->restart);
+  if (can_save_more && !keeps_resume) texts.push_back(MoreSaves(setup, most));
   if (found && setup.save_interval_steps > 0) {
     texts.push_back(SoonAfterSaveAdvice(setup, found->restart, most));
   }
   std::erase(texts, "");
+  if (texts.empty() && keeps_resume) {
+    return fmt::format(
+        "let the workers end at most {} after step {}, from which the run is "
+        "to resume: saves at other steps (checkpoint.every) would change that",
+        Counted(most, "step"), *resumed);
+  }
   return fmt::format("{}", fmt::join(texts, ", or "));
 }
 

@@ -391,6 +391,40 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "if the run was right, set recomputed_steps: {max: 4} under expect "
        "(c.yaml:13); if the expectation is right, lower checkpoint.every (4 "
        "steps) to {steps: 2}"},
+      // With more saves, the run would resume from a later step.
+      {"",
+       "faults: [{id: t, at: {worker: 0, save: 2, point: ckpt.shard.write}, "
+       "do: torn_write}]\nexpect: {outcome: recovers, resumed_from: {step: 4}, "
+       "recomputed_steps: {max: 2}}\n",
+       "if the run was right, set recomputed_steps: {max: 4} under expect "
+       "(c.yaml:13); if the expectation is right, let the workers end at most "
+       "2 "
+       "steps after step 4, from which the run is to resume: saves at other "
+       "steps (checkpoint.every) would change that"},
+      // Both the fault and the save at the end of training are in the way.
+      {"",
+       "faults: [{id: e, at: {worker: 0, save: 2, point: ckpt.rename}, do: "
+       "errno}]\nexpect: {outcome: completes, checkpoints: [8, 12]}\n",
+       "if the run was right, set checkpoints: [12, 12] under expect "
+       "(c.yaml:13); if the expectation is right, remove fault e, which made "
+       "the save of step 8 fail, and set checkpoint.on_success to leave, so "
+       "that step 12 is saved only once"},
+      {"",
+       "expect: {outcome: completes, saves: {exactly: 4}, checkpoints: [8, "
+       "12]}\n",
+       "if the run was right, set checkpoints: [12, 12] under expect "
+       "(c.yaml:12); if the expectation is right, change the expectation of "
+       "saves or of checkpoints, as they exclude each other: one needs the "
+       "save at the end of training (checkpoint.on_success: keep), and the "
+       "other excludes it (leave)"},
+      {"",
+       "expect: {outcome: completes, saves: {exactly: 3}, checkpoints: [12, "
+       "12]}\n",
+       "if the run was right, set saves: {exactly: 4} under expect "
+       "(c.yaml:12); if the expectation is right, change the expectation of "
+       "saves or of checkpoints, as they exclude each other: one needs the "
+       "save at the end of training (checkpoint.on_success: keep), and the "
+       "other excludes it (leave)"},
       // The fault that delayed the save also ended the workers: it is moved,
       // not removed.
       {"",
@@ -789,6 +823,35 @@ TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
           "fault s, which delayed it; if the engine should have saved sooner, "
           "see what the workers did before "
           ".gauntlet show 7/c --all."));
+}
+
+TEST_F(AdviceOnRunTest, SavesThatNeedTheEndOfTraining_ExcludeCheckpoints) {
+  std::string text = SmallScenario(
+      "seed: 7\nexpect: {outcome: completes, saves: {exactly: 4}, checkpoints: "
+      "[8, 12]}\n");
+  const std::string keep = "keep: 2";
+  text.replace(text.find(keep), keep.size(), keep + ", on_success: leave");
+  EXPECT_THAT(
+      Run(text).summary.next,
+      testing::HasSubstr("change the expectation of saves or of checkpoints"));
+}
+
+// The trainer was told a longer grace period, but the fault that delays the
+// save would exceed any.
+TEST_F(AdviceOnRunTest, DelayedSave_IsNamedBeforeTheGraceOfTheTrainer) {
+  std::string text = SmallScenario(
+      "seed: 7\npreemption: {grace: 30s}\n"
+      "faults: [{id: s, at: {worker: 1, point: ckpt.shard.write}, do: slow, "
+      "with: {latency: 1s, repeat: always}}, {id: p, at: {worker: 1, step: 3}, "
+      "do: preempt, with: {grace: 300ms}}]\n"
+      "expect: {outcome: recovers}\n");
+  EXPECT_THAT(
+      Run(text).summary.next,
+      testing::StartsWith(
+          "if a save may take that long, raise the grace of fault p (300ms) "
+          "above its duration (fault s adds 1s or more), or limit fault s, "
+          "which delayed it, and set preemption.grace (30s) to the same grace; "
+          "if the engine should have saved sooner, "));
 }
 
 TEST_F(AdviceOnRunTest, RunThatStillMadeProgress_NeedsMoreTime) {

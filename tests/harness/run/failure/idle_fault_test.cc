@@ -14,6 +14,7 @@ namespace gauntlet {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::StartsWith;
 
 class IdleFaultTest : public testing::Test {
@@ -157,6 +158,30 @@ TEST_F(IdleFaultTest, StepInTheTailOfASave_IsToBeASave) {
             "the N-th save; at ckpt.end, `step` is the step that training has "
             "reached, not that of the checkpoint; gauntlet show 7/c --all "
             "prints the saves of each worker");
+}
+
+TEST_F(IdleFaultTest, OccurrenceThatIsNotReached_IsToBeLowered) {
+  const CaseResult result =
+      Run("faults: [{id: a, at: {worker: 0, step: 6}, do: crash}, {id: b, at: "
+          "{worker: 0, incarnation: 2, point: ckpt.load.read, occurrence: 40}, "
+          "do: crash}]\nexpect: {outcome: recovers}\n");
+  EXPECT_THAT(result.summary.next,
+              StartsWith("lower `occurrence` inside `at` of fault b (40), as "
+                         "the point may have been reached fewer times, or "
+                         "change `at` of fault b to a point, "));
+}
+
+TEST_F(IdleFaultTest, KillThatComesAfterTheExit_IsToComeEarlier) {
+  const CaseResult result =
+      Run("faults: [{id: k, at: {worker: 0, step: 11}, do: kill, with: "
+          "{latency: 20s}}]\nexpect: {outcome: completes}\n");
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(result.cause,
+              MatchesRegex("fault k kills worker 0 20s after its point, but "
+                           "the worker exited 0\\.[0-9]+ s after it.*"));
+  EXPECT_EQ(result.summary.next,
+            "lower the latency of fault k (20s) below that time, or set its "
+            "`at` to an earlier step");
 }
 
 TEST_F(IdleFaultTest, NoticeThatIsPolledTooLate_NeedsAShorterInterval) {

@@ -138,6 +138,17 @@ TEST(CutSaveTest, ExplainsStepsAfterNotice_IfPreemptionGraceIsSet) {
   EXPECT_THAT(TextsOnSave(record), Each(Not(HasSubstr("continued"))));
 }
 
+TEST(CutSaveTest, SaveThatIsNotDue_IsForTheStop) {
+  Record record = RecordOfNotice();
+  record.setup.save_interval_steps = 5;
+  EXPECT_THAT(
+      TextsOnSave(record),
+      Each(HasSubstr(
+          "; saves are due every 5 steps, so this one was for the stop")));
+  record.setup.save_interval_steps = 4;
+  EXPECT_THAT(TextsOnSave(record), Each(Not(HasSubstr("are due"))));
+}
+
 TEST(CutSaveTest, ExecutionInWhichWorkersReadTheNotice_NeedsNoExplanation) {
   EXPECT_THAT(TextsOnSave(RecordOfSteps(1)), Each(Not(HasSubstr("continued"))));
   Record record = RecordOfSteps(4);
