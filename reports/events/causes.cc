@@ -129,7 +129,8 @@ class CauseFinder {
   // Faults before the last restart of their worker do not count.
   //   - the cause of a refusal
   //   - the exit that closed the connection
-  //   - the newest fault that ended another process
+  //   - the newest fault that ended another process, immediately or at the end
+  //     of a grace period
   //   - the newest fault of another worker or, if later, the newest fault of
   //     this worker's links
   //   - the newest fault of this worker
@@ -144,7 +145,13 @@ class CauseFinder {
     }
     Place fatal;
     for (const auto& [other, fault] : faults_) {
-      if (other != worker && EndsItsProcess(fault)) fatal = Later(fatal, fault);
+      if (other == worker) continue;
+      const Place notice = OfWorker(grants_, other);
+      if (notice && IsOver(*notice, Event(loss).t_ns)) {
+        fatal = Later(fatal, notice);
+      } else if (EndsItsProcess(fault)) {
+        fatal = Later(fatal, fault);
+      }
     }
     if (fatal) return fatal;
     const Place own = OfWorker(faults_, worker);
@@ -284,9 +291,13 @@ class CauseFinder {
     const Place notice =
         OfWorker(grants_, exit.about.value_or(kLauncherWorker));
     if (exit.reason != RecordReason::kSignal || !notice) return {};
-    const RecordFault* const fault = FindFault(record_, Event(*notice).detail);
-    const bool is_over = exit.t_ns - Event(*notice).t_ns >= fault->grace_ns;
-    return is_over ? notice : Place();
+    return IsOver(*notice, exit.t_ns) ? notice : Place();
+  }
+
+  // Returns true iff the grace period of this notice has ended at this time.
+  bool IsOver(const EventPlace& notice, int64_t t_ns) const {
+    const RecordFault* const fault = FindFault(record_, Event(notice).detail);
+    return fault != nullptr && t_ns - Event(notice).t_ns >= fault->grace_ns;
   }
 
   // Returns the cause of an event of a launcher. Such an event names the worker

@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 // Returns the first event of the kind by this worker and incarnation.
 EventPlace Find(const Record& record, int worker, int number, RecordKind kind) {
@@ -278,14 +279,17 @@ Record RecordOfAShortGrace(int64_t grace_ms) {
   return WithLaunchers(record);
 }
 
-TEST(CausesTest, NoticeLeadsToTheKillAtTheEndOfItsGracePeriod) {
-  const auto cause = [](const Record& record) {
-    const EventPlace kill =
-        Find(record, kLauncherWorker, 1, RecordKind::kExited);
-    return EventAt(record, CausesOf(record).at(kill)).detail;
+TEST(CausesTest, NoticeLeadsToTheKillAtTheEndOfItsGracePeriod_AndToItsLoss) {
+  const auto causes = [](const Record& record) {
+    const auto cause = [&](const EventPlace& place) {
+      return EventAt(record, CausesOf(record).at(place)).detail;
+    };
+    return std::pair(
+        cause(Find(record, kLauncherWorker, 1, RecordKind::kExited)),
+        cause(Find(record, 0, 1, RecordKind::kWorkerLost)));
   };
-  EXPECT_EQ(cause(RecordOfAShortGrace(9)), "notice");
-  EXPECT_EQ(cause(RecordOfAShortGrace(10)), "nfs");
+  EXPECT_THAT(causes(RecordOfAShortGrace(9)), Pair("notice", "notice"));
+  EXPECT_THAT(causes(RecordOfAShortGrace(10)), Pair("nfs", "nfs"));
 }
 
 // Returns the sample with two launchers. The first one ends in a power loss.
