@@ -8,6 +8,7 @@
 
 #include "chaos/crash/crash_description.h"
 #include "chaos/crash/crash_state_list.h"
+#include "engine/text/counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -58,15 +59,18 @@ Result<uint64_t> FindPlace(const CrashPlace& place, const FilePatterns& files,
     if (!Matches(place.at, operation)) continue;
     if (++found == place.at.occurrence) return number;
   }
-  std::string message = fmt::format(
-      "{}: expected at least {} ({}), found {} in the recorded run", place.name,
-      place.at.occurrence, PatternText(place.at), found);
   if (found == 0) {
-    message += fmt::format(
-        ", which changed {}; set `at.file` to one of these paths below {{out}}",
-        ChangedFilesText(files, recording));
+    return InvalidArgument(fmt::format(
+        "{}.at: expected an operation of the recorded run, found none ({}); "
+        "the run changed {}; set `file` to one of these paths below {{out}}",
+        place.name, PatternText(place.at), ChangedFilesText(files, recording)));
   }
-  return InvalidArgument(message);
+  return InvalidArgument(fmt::format(
+      "{}.at.occurrence: expected {}, as the recorded run has {} ({}), found "
+      "{}",
+      place.name, found == 1 ? "1" : fmt::format("1 to {}", found),
+      Counted(found, "such operation"), PatternText(place.at),
+      place.at.occurrence));
 }
 
 class Chooser {
@@ -93,10 +97,12 @@ class Chooser {
       AddFault(std::move(run));
       return OkStatus();
     }
+    const std::vector<uint64_t> points = recording_.CrashPoints();
     return InvalidArgument(fmt::format(
-        "--only: expected the id of a crash of this program, such as kill-{}, "
+        "--only: expected the id of a crash of this program (kill-{} to "
+        "kill-{}, or another id in result.json of a test without --only), "
         "found {}",
-        recording_.CrashPoints().front(), id));
+        points.front(), points.back(), id));
   }
 
   // Adds a kill at the place of each named crash and at the ends of the

@@ -8,6 +8,7 @@
 #include "harness/trainer/chosen_crashes.h"
 #include "harness/trainer/crash_controls.h"
 #include "harness/trainer/crash_trials.h"
+#include "harness/trainer/fault_runs.h"
 #include "harness/trainer/finding_folder.h"
 #include "harness/trainer/fork_server_controls.h"
 #include "harness/trainer/run/recording.h"
@@ -37,6 +38,8 @@ CrashTestResult Describe(const CrashTestPlan& plan, const TrainerRuns& runs,
                          .notes = recording.end.notes};
   result.notes.push_back(
       "all runs have PYTHONHASHSEED=0 and a TMPDIR of their own");
+  if (std::string note = NoteOnRankDeath(plan, recording); !note.empty())
+    result.notes.push_back(std::move(note));
   if (runs.isolation() == Isolation::kNone) {
     result.notes.push_back(
         fmt::format("{}: one trial at a time, in place, with the network of "

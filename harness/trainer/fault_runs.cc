@@ -138,6 +138,16 @@ std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
   return runs;
 }
 
+std::string NoteOnRankDeath(const CrashTestPlan& plan,
+                            const Recording& recording) {
+  const bool is_named = plan.names_faults && plan.only.empty() &&
+                        FaultsToTry(plan).contains(CrashFault::kRankDeath);
+  if (!is_named || HasSeveralRanks(recording.log)) return "";
+  return "--faults rank: not tried, as it needs a program whose several ranks "
+         "write files, each a process with its own RANK, OMPI_COMM_WORLD_RANK, "
+         "PMI_RANK or SLURM_PROCID";
+}
+
 std::optional<CrashFault> FaultOfId(std::string_view id) {
   const std::string_view name = id.substr(0, id.find('-'));
   if (name == "ext4" || name == "weak") return CrashFault::kPowerLoss;

@@ -40,6 +40,12 @@ std::optional<FaultRun> FaultRunAt(const CrashTestPlan& plan,
 std::vector<FaultRun> ListFaultRuns(const CrashTestPlan& plan,
                                     const Recording& recording);
 
+// Returns a note if --faults names `rank`, but fewer than two ranks of the
+// recording change files, so that no rank's death is tried. Returns ""
+// otherwise.
+std::string NoteOnRankDeath(const CrashTestPlan& plan,
+                            const Recording& recording);
+
 // Returns an id such as "enospc-31".
 std::string FaultRunId(const FaultRun& run);
 

@@ -144,7 +144,8 @@ def one_crash_is_tried_again(run):
                     command=trained("no-directory-sync"), code=1)
     expect_equal("crashes", one["findings"][0]["crashes"], [lost])
     done = crash_test_of(run, "--only", "kill-9999", command=trained(), code=2)
-    expect("--only: expected the id of a crash" in done.stderr, done.stderr)
+    expect("--only: expected the id of a crash" in done.stderr and
+           "result.json" in done.stderr, done.stderr)
 
 
 def rank_deaths(result):
@@ -246,8 +247,8 @@ trainer:
 expect: {{outcome: recovers}}
 """)
     one = run_of(run, scenario, 3)["cases"][0]
-    expect("trainer.faults[0]: expected at least 999 (rename on *), found"
-           in one["reason"], one["reason"])
+    expect("trainer.faults[0].at.occurrence: expected 1 to " in one["reason"] and
+           "(rename on *), found 999" in one["reason"], one["reason"])
     skipped = run_of(run, scenario, 0, "--world", "sim")["cases"][0]
     expect_equal("in the simulated world", skipped["verdict"], "SKIP")
 
@@ -386,7 +387,7 @@ WRONG = {
     "never ends": (("sh", "-c", "echo > $0/a; sleep 1000", "{out}"),
                    ("--trial-limit", "1s"),
                    "sh -c 'echo > $0/a; sleep 1000' '{out}': expected a run that "
-                   "ends"),
+                   "ends within 1s, found"),
     "goes to the background": (
         ("sh", "-c", "echo > $0/a; setsid sleep 1000 & exit 0", "{out}"), (),
         "sh -c 'echo > $0/a; setsid sleep 1000 & exit 0' '{out}': expected a "
@@ -456,6 +457,30 @@ def an_interrupt_keeps_the_findings_so_far(run):
         expect(script.is_file(), "the finding was not kept")
 
 
+def an_interrupt_before_the_trials_keeps_nothing(run):
+    """The first run, which is recorded, notes its start outside {out}."""
+    started = run.directory / "started"
+    program = subprocess.Popen(
+        [run.program, "crash-test", "--out", "test", "--", "sh", "-c",
+         f"echo > {started}; sleep 1000", "{out}"],
+        cwd=run.directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + DEADLINE_S
+    while not started.exists():
+        expect(program.poll() is None and time.monotonic() < deadline,
+               "the recording did not begin")
+        time.sleep(0.01)
+    program.send_signal(signal.SIGINT)
+    output, errors = program.communicate(timeout=DEADLINE_S)
+    expect_equal(f"exit code ({errors[-500:]})", program.returncode,
+                 INTERRUPTED)
+    expect_equal("standard output", output, "")
+    expect_equal("standard error", errors,
+                 'gauntlet crash-test: interrupted during the stage "recording": '
+                 "no crash was tried, so no files are kept\n")
+    expect(not (run.directory / "test").exists(), "the folder was kept")
+
+
 def wrong_calls_get_one_line(run):
     for name, (command, arguments, line) in WRONG.items():
         done = crash_test_of(run, *arguments, command=command)
@@ -489,6 +514,7 @@ CHECKS = (
     no_false_finding_where_few_crashes_are_tried,
     results_without_a_place_name_the_option_for_another,
     an_interrupt_keeps_the_findings_so_far,
+    an_interrupt_before_the_trials_keeps_nothing,
     wrong_calls_get_one_line,
 )
 

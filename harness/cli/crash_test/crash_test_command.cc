@@ -45,6 +45,8 @@ class Progress final : public CrashTestProgress {
         fmt::format("{}: {}, {}", stage_, Counted(done, "trial"), trial.id));
   }
   void Clear() { line_.Clear(); }
+  // Must not be called during the test.
+  const std::string& stage() const { return stage_; }
 
  private:
   std::mutex mutex_;
@@ -121,7 +123,9 @@ int RunCrashTest(const CrashTestCommand& command, Console& console) {
     // The crash test failed before any crash was tried, so the folder is
     // removed.
     RemoveWithParents(*folder);
-    return refuse(result.status());
+    return refuse(result.status().code() == Code::kCancelled
+                      ? Cancelled(InterruptBeforeTrialsText(progress.stage()))
+                      : result.status());
   }
   const Status written = WriteCrashTestFiles(*result, folder->path);
   console.out << (command.output == OutputFormat::kJson

@@ -146,7 +146,10 @@ Result<Command> ParseCrashTest(const VerbArguments& verb) {
   flags.Value({"--faults", "NAME,…",
                "torn, power, enospc, eio, sigterm, pause, rank; kill is always "
                "tried (kill,torn,power,rank)."},
-              ReadList(plan.faults, ParseFault));
+              [&plan](const std::string& text) -> Status {
+                plan.names_faults = true;
+                return ReadList(plan.faults, ParseFault)(text);
+              });
   flags.Value({"--grace", "TIME", "From SIGTERM to SIGKILL (5s)."},
               ReadLongTime(plan.grace));
   flags.Value({"--pause", "TIME", "Length of a pause (1s)."},

@@ -131,4 +131,11 @@ std::string CrashTestResultToText(const CrashTestResult& result,
   return text;
 }
 
+std::string InterruptBeforeTrialsText(std::string_view stage) {
+  return fmt::format(
+      "interrupted during the stage \"{}\": no crash was tried, so no files "
+      "are kept",
+      stage);
+}
+
 }  // namespace gauntlet

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "harness/trainer/verdict/crash_test_result.h"
 
@@ -11,6 +12,10 @@ namespace gauntlet {
 // Returns the result as text for a terminal. `folder`: folder of the test.
 std::string CrashTestResultToText(const CrashTestResult& result,
                                   const std::filesystem::path& folder);
+
+// Returns the message of a test that was interrupted before its first trial.
+// `stage`: as in CrashTestProgress::OnStage.
+std::string InterruptBeforeTrialsText(std::string_view stage);
 
 }  // namespace gauntlet
 

@@ -38,6 +38,7 @@ struct CrashTestPlan {
   std::vector<CrashFault> faults = {CrashFault::kKill, CrashFault::kTornWrite,
                                     CrashFault::kPowerLoss,
                                     CrashFault::kRankDeath};
+  bool names_faults = false;  // true: `faults` is not the default
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
   std::optional<Duration> time = std::chrono::minutes(10);

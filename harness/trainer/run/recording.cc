@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/text/units.h"
 #include "harness/run/files/text_file.h"
 #include "harness/trainer/run/temporary_files.h"
 #include "harness/trainer/run/trainer_command.h"
@@ -42,14 +43,19 @@ bool SpeaksOfNetwork(std::string_view output) {
   });
 }
 
+Duration RecordingLimit(const CrashTestPlan& plan) {
+  return plan.trial_limit > Duration::zero() ? plan.trial_limit
+                                             : kRecordingLimit;
+}
+
 Status CheckEnd(const TrainerRunEnd& end, const RunFolder& run,
                 const CrashTestPlan& plan) {
   const std::string command = ShellCommand(plan.command);
   if (end.is_timed_out) {
     return InvalidArgument(fmt::format(
-        "{}: expected a run that ends, found one that had not after {:.0f} s "
-        "(--trial-limit): test fewer steps",
-        command, end.seconds));
+        "{}: expected a run that ends within {}, found one that had not ended: "
+        "raise --trial-limit, or test fewer steps",
+        command, DurationToText(RecordingLimit(plan))));
   }
   if (end.background_processes > 0) {
     return InvalidArgument(fmt::format(
@@ -148,9 +154,7 @@ Result<Recording> Record(const TrainerRuns& runs, const CrashTestPlan& plan) {
   Result<TrainerRunEnd> end =
       runs.Run(folder, {.arguments = plan.command,
                         .records = true,
-                        .time_limit = plan.trial_limit > Duration::zero()
-                                          ? plan.trial_limit
-                                          : kRecordingLimit});
+                        .time_limit = RecordingLimit(plan)});
   if (end.status().code() == Code::kNotFound ||
       end.status().code() == Code::kFailedPrecondition) {
     return InvalidArgument(end.status().message());

@@ -11,6 +11,7 @@
 
 #include "engine/job/preset_run.h"
 #include "harness/cli/program/build_id.h"
+#include "harness/trainer/run/crash_test_plan.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <fmt/format.h>
 
@@ -951,6 +952,14 @@ TEST(CommandLineTest, BenchScaleTakesAFolderForItsResults) {
       Parsed<BenchScaleCommand>({"bench", "scale", "--out", "d"});
   EXPECT_EQ(command.out_directory, "d");
   EXPECT_EQ(Parsed<BenchScaleCommand>({"bench", "scale"}).out_directory, "");
+}
+
+TEST(CommandLineTest, CrashTestPlanStatesIfFaultsAreNamed) {
+  EXPECT_FALSE(Parsed<CrashTestCommand>({"crash-test", "--", "a", "{out}"})
+                   .plan->names_faults);
+  EXPECT_TRUE(Parsed<CrashTestCommand>(
+                  {"crash-test", "--faults", "rank", "--", "a", "{out}"})
+                  .plan->names_faults);
 }
 
 }  // namespace

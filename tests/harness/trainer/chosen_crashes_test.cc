@@ -154,9 +154,9 @@ TEST_F(ChosenCrashesTest, NamesOperationsThatDoNotExist) {
                              .occurrence = 2}})
                 .status()
                 .message(),
-            "faults[0]: expected at least 2 (rename on b*), found 0 in the "
-            "recorded run, which changed a-*, a.tmp; set `at.file` to one of "
-            "these paths below {out}");
+            "faults[0].at: expected an operation of the recorded run, found "
+            "none (rename on b*); the run changed a-*, a.tmp; set `file` to "
+            "one of these paths below {out}");
   EXPECT_EQ(ChooseAt({.fault = CrashFault::kTornWrite,
                       .at = {.kind = OperationKind::kRename}})
                 .status()
@@ -171,8 +171,9 @@ TEST_F(ChosenCrashesTest, NamesOperationsThatDoNotExist) {
             "rename on *");
   for (const char* id : {"kill-9", "enospc-4", "nonsense"}) {
     EXPECT_EQ(Choose({.command = {"a"}, .only = id}).status().message(),
-              "--only: expected the id of a crash of this program, such as "
-              "kill-1, found " +
+              "--only: expected the id of a crash of this program (kill-1 to "
+              "kill-8, or another id in result.json of a test without --only), "
+              "found " +
                   std::string(id));
   }
 }
@@ -211,17 +212,19 @@ TEST_F(ChosenCrashesTest, FindingBecomesScenario) {
   }
 }
 
-TEST_F(ChosenCrashesTest, OperationThatNeverOccurs_NamesTheChangedFiles) {
-  EXPECT_THAT(
-      ChooseAt({.at = {.path = "nosuch.json", .kind = OperationKind::kWrite}})
+TEST_F(ChosenCrashesTest, OccurrenceBeyondTheLast_NamesTheRange) {
+  EXPECT_EQ(
+      ChooseAt({.at = {.path = "a.tmp",
+                       .kind = OperationKind::kWrite,
+                       .occurrence = 200}})
           .status()
           .message(),
-      HasSubstr("faults[0]: expected at least 1 (write on "
-                "nosuch.json), found 0 in the recorded run, which "
-                "changed a-*, a.tmp"));
-  EXPECT_THAT(
-      ChooseAt({.at = {.path = "a.tmp", .occurrence = 99}}).status().message(),
-      testing::EndsWith("in the recorded run"));
+      "faults[0].at.occurrence: expected 1 to 2, as the recorded run has 2 "
+      "such operations (write on a.tmp), found 200");
+  EXPECT_EQ(
+      ChooseAt({.at = {.path = "a-2", .occurrence = 2}}).status().message(),
+      "faults[0].at.occurrence: expected 1, as the recorded run has 1 such "
+      "operation (an operation on a-2), found 2");
 }
 
 }  // namespace

@@ -90,5 +90,35 @@ TEST(CrashTestTest, NoVerdictNamesTheFailureOfTheResumeCommand) {
   }
 }
 
+TEST(CrashTestTest, RunBeyondTheTrialLimit_NamesTheLimit) {
+  const Folder folder;
+  std::filesystem::create_directories(folder.path() + "/test");
+  NoProgress progress;
+  const Result<CrashTestResult> result =
+      RunCrashTest({.command = {"sleep", "1000", "{out}"},
+                    .trial_limit = std::chrono::milliseconds(1)},
+                   {.program = RUN_PROGRAM}, folder.path() + "/test", progress);
+  EXPECT_EQ(result.status().message(),
+            "sleep 1000 '{out}': expected a run that ends within 1ms, found "
+            "one that had not ended: raise --trial-limit, or test fewer steps");
+}
+
+TEST(CrashTestTest, NoteIfTheProgramHasNoRanksToKill) {
+  const Folder folder;
+  std::filesystem::create_directories(folder.path() + "/test");
+  const CrashTestPlan plan{
+      .command = {"/bin/sh", "-c", "echo 1 > {out}/a; echo 2 > {out}/b",
+                  "{out}"},
+      .faults = {CrashFault::kRankDeath},
+      .names_faults = true,
+      .most_trials = 1};
+  NoProgress progress;
+  const Result<CrashTestResult> result = RunCrashTest(
+      plan, {.program = RUN_PROGRAM}, folder.path() + "/test", progress);
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_THAT(result->notes,
+              Contains(HasSubstr("--faults rank: not tried")).Times(1));
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,6 +131,24 @@ TEST(RankDeathTest, OnlyRankDoesNotDie) {
   WrittenLog written;
   Sync({0, 0}, written);
   EXPECT_THAT(Ids(CrashFault::kRankDeath, written), IsEmpty());
+}
+
+TEST(RankDeathTest, NoteIfOnlyOneRankWritesAndRankIsNamed) {
+  for (const auto& [second_rank, names_faults, has_note] :
+       {std::tuple(0, true, true), std::tuple(1, true, false),
+        std::tuple(0, false, false)}) {
+    WrittenLog written;
+    Sync({0, second_rank}, written);
+    const Recording recording{
+        .run = {}, .end = {}, .log = std::move(written.log())};
+    CrashTestPlan plan;
+    plan.names_faults = names_faults;
+    EXPECT_EQ(NoteOnRankDeath(plan, recording).starts_with("--faults rank: "),
+              has_note)
+        << second_rank << names_faults;
+    plan.faults = {CrashFault::kKill};
+    EXPECT_EQ(NoteOnRankDeath(plan, recording), "");
+  }
 }
 
 TEST(FaultNamesTest, IdBeginsWithTheFaultOrTheProfile) {

@@ -66,5 +66,12 @@ TEST(CrashTestCommandTest, Summary_GivesTheReasonForUntriedStates) {
   }
 }
 
+TEST(CrashTestCommandTest, InterruptBeforeTrials_NamesTheStage) {
+  EXPECT_EQ(
+      InterruptBeforeTrialsText("recording"),
+      "interrupted during the stage \"recording\": no crash was tried, so "
+      "no files are kept");
+}
+
 }  // namespace
 }  // namespace gauntlet
