@@ -146,10 +146,11 @@ class Ticker {
 class Runner {
  public:
   // `directory` is the folder of this run.
-  Runner(const RunCommand& command, const std::vector<SuiteItem>& items,
+  Runner(const RunCommand& command, const Selection& selected,
          const fs::path& directory, Console& console)
       : command_(command),
-        items_(items),
+        items_(selected.items),
+        becomes_latest_(!items_.empty() || selected.is_shard),
         directory_(directory),
         console_(console),
         text_(command.output == OutputFormat::kText),
@@ -157,8 +158,8 @@ class Runner {
         draws_(text_ && console.err_style.animates()),
         progress_(clock_, console,
                   draws_ ? ProgressChoice::kAuto : ProgressChoice::kOff,
-                  items.size(),
-                  RunTimeLeft(items, command.jobs,
+                  items_.size(),
+                  RunTimeLeft(items_, command.jobs,
                               draws_ ? EarlierResult(directory.parent_path())
                                      : RunResult())) {}
 
@@ -206,10 +207,13 @@ class Runner {
   }
 
  private:
-  // Sets the link `latest` and writes the copies of results for other tools.
-  // Returns the first error. The files of the run are already written.
+  // Sets the link `latest`, if the run takes it, and writes the copies of
+  // results for other tools. Returns the first error. The files of the run are
+  // already written.
   Status Publish(const RunResult& result) const {
-    Status first = LinkLatest(directory_.parent_path(), result.run);
+    Status first = becomes_latest_
+                       ? LinkLatest(directory_.parent_path(), result.run)
+                       : OkStatus();
     if (command_.github && first.ok()) {
       first = PostToGithub(result, GithubStepOfEnvironment(), console_);
     }
@@ -408,6 +412,9 @@ class Runner {
 
   const RunCommand& command_;
   const std::vector<SuiteItem>& items_;
+  // False if no case is selected: a mistyped -k hides no result. An empty shard
+  // still becomes `latest`, as CI jobs copy the result of each shard from it.
+  const bool becomes_latest_;
   const fs::path directory_;
   Console& console_;
   RealHost host_;
@@ -421,9 +428,8 @@ class Runner {
 };
 
 // Runs the items in a new folder.
-Result<int> RunItems(const RunCommand& command,
-                     const std::vector<SuiteItem>& items, uint64_t scenarios,
-                     Console& console) {
+Result<int> RunItems(const RunCommand& command, const Selection& selected,
+                     uint64_t scenarios, Console& console) {
   ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
   // A second Ctrl-C ends the process. SIGINT is blocked until the names of the
   // cases are in the folder, so that no empty folder is left. No other thread
@@ -449,10 +455,14 @@ Result<int> RunItems(const RunCommand& command,
                             .build = BuildId(),
                             .command = CommandOf(command),
                             .scenarios = scenarios};
-  WriteUnfinished(items, before, directory);
+  // --last-failed takes up a killed run with this file. Without cases, there is
+  // nothing to take up.
+  if (!selected.items.empty()) {
+    WriteUnfinished(selected.items, before, directory);
+  }
   hold.reset();
   const Result<int> code =
-      Runner(command, items, directory, console).Run(before);
+      Runner(command, selected, directory, console).Run(before);
   if (code.ok()) return code;
   fmt::print(console.err, "gauntlet run: {}\n", code.status().message());
   return static_cast<int>(ExitCode::kNoVerdict);
@@ -498,7 +508,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kUsage);
   }
 
-  return RunItems(command, items, loaded.scenarios, console);
+  return RunItems(command, selected, loaded.scenarios, console);
 }
 
 }  // namespace

@@ -106,6 +106,7 @@ class Selector {
     }
     return {.items = std::move(items),
             .of = in_all * static_cast<size_t>(command_.repeat),
+            .is_shard = shard_.count > 1,
             .note = last_.note,
             .hint = std::move(hint)};
   }

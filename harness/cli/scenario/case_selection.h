@@ -31,6 +31,7 @@ LoadedScenarios LoadDemo();
 struct Selection {
   std::vector<SuiteItem> items;  // selected
   size_t of = 0;                 // items before names, labels and shards select
+  bool is_shard = false;         // `items` are one of several shards
   std::string note;              // about --last-failed; empty: none
   // Reason why nothing is selected: "; no case has the label smok; did you mean
   // smoke?" Other reasons: no case has the given part of a name, the paths have

@@ -179,6 +179,26 @@ TEST_F(RunCommandTest, NothingSelectedMayPass) {
                         "character 9"));
 }
 
+TEST_F(RunCommandTest, RunOfNoCase_KeepsLatestAndTheLastFailures) {
+  command_.paths = {Write("d1", "a", "recovers")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  const fs::path latest = folder() / "runs/latest";
+  const fs::path failed = fs::read_symlink(latest);
+  RunCommand none = command_;
+  none.names = {"nope"};
+  none.nothing_selected = NothingSelected::kPasses;
+  EXPECT_EQ(RunScenarios(none, console_), 0) << err_.str();
+  EXPECT_EQ(fs::read_symlink(latest), failed);
+  command_.last_failed = true;
+  EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+  // CI jobs copy the result of a shard from `latest`, so an empty shard must
+  // not leave that of an earlier run there.
+  none.shard = {.index = 2, .count = 2};
+  EXPECT_EQ(RunScenarios(none, console_), 0) << err_.str();
+  EXPECT_FALSE(fs::exists(latest / "a.sim"));
+  EXPECT_TRUE(fs::exists(latest / "result.json"));
+}
+
 // A test runner numbers its shards from 0, and expects the status file.
 TEST_F(RunCommandTest, TakesTheShardOfATestRunner) {
   Write("d", "a");
