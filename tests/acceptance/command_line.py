@@ -252,6 +252,10 @@ def a_damaged_checkpoint_is_exit_7(run):
 def the_folder_of_the_data_is_there(run):
     says_one_line(run, 2, "the job's data: none: expected a folder, found none",
                   "train", *SMALL, "--ckpt", "ckpt", "--data", "npy:none")
+    says_one_line(run, 2, "expected a folder, found none (--data DIR); "
+                  "expected one of idx:, cifar10:, npy: before the folder, "
+                  "found 'nope:'", "train", *SMALL, "--ckpt", "ckpt", "--data",
+                  "nope:x")
 
 
 def a_store_is_a_directory(run):

@@ -92,8 +92,10 @@ class EvaluationPrinter final : public EvaluationReporter {
 std::string_view WhyNothingIsLoaded(World& world,
                                     const std::string& directory) {
   const Status listed = world.storage.List(directory).status();
-  return listed.code() == Code::kNotFound ? "no such directory"
-                                          : "no checkpoint can be loaded";
+  return listed.code() == Code::kNotFound
+             ? "no such directory; name the --ckpt of a training run, or wait "
+               "for it without --once"
+             : "no checkpoint can be loaded";
 }
 
 ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {

@@ -136,6 +136,12 @@ Result<JobSpec> TakePreset(const JobFlags& values) {
   return PresetJob(name);
 }
 
+// Prefixes of --data, each the kind of the files in the folder after it.
+constexpr std::pair<std::string_view, DataKind> kDataPrefixes[] = {
+    {"idx:", DataKind::kIdx},
+    {"cifar10:", DataKind::kCifar10},
+    {"npy:", DataKind::kNpy}};
+
 // Reads "digits", "mnist/", "cifar10:/data/cifar-10-batches-bin".
 Status TakeFiles(std::string_view path, DataSpec& data) {
   data.kind = DataKind::kDigits;
@@ -143,10 +149,7 @@ Status TakeFiles(std::string_view path, DataSpec& data) {
   data.validation_path.clear();
   if (path == "digits") return OkStatus();
   data.kind = DataKind::kIdx;
-  for (const auto& [prefix, kind] :
-       {std::pair<std::string_view, DataKind>{"idx:", DataKind::kIdx},
-        {"cifar10:", DataKind::kCifar10},
-        {"npy:", DataKind::kNpy}}) {
+  for (const auto& [prefix, kind] : kDataPrefixes) {
     if (!path.starts_with(prefix)) continue;
     data.kind = kind;
     path.remove_prefix(prefix.size());
@@ -272,6 +275,23 @@ void AddDataFlags(Flags& flags, JobFlags& values) {
                "Global batches of an evaluation (default: all validation "
                "samples)."},
               ReadWhole(values.validation_steps, 1, kMaxSamples));
+}
+
+std::string DataPrefixHint(const DataSpec& data) {
+  const std::string& path = data.path;
+  const size_t colon = path.find(':');
+  // Of the kinds with a folder, only idx needs no prefix.
+  const bool may_be_prefix = data.kind == DataKind::kIdx &&
+                             colon != path.npos && path.find('/') > colon;
+  if (!may_be_prefix) return "";
+  const std::string found = path.substr(0, colon + 1);
+  std::vector<std::string_view> known;
+  for (const auto& [prefix, kind] : kDataPrefixes) {
+    if (prefix == found) return "";
+    known.push_back(prefix);
+  }
+  return fmt::format("; expected one of {} before the folder, found {}",
+                     fmt::join(known, ", "), Quoted(found));
 }
 
 Result<JobSpec> JobOf(const JobFlags& values, int workers) {

@@ -43,6 +43,11 @@ void AddJobFlags(Flags& flags, JobFlags& values);
 void AddOptimizerFlags(Flags& flags, JobFlags& values);
 void AddDataFlags(Flags& flags, JobFlags& values);
 
+// Returns "; expected one of idx:, cifar10:, npy: before the folder, found
+// 'mnist:'" for a --data whose folder does not exist; "" if the path does not
+// begin with an unknown prefix.
+std::string DataPrefixHint(const DataSpec& data);
+
 // Returns a job that Validate accepts. The number of replicas defaults to
 // `workers`. kInvalidArgument: Validate refuses the job, or there are more
 // workers than replicas.

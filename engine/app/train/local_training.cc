@@ -7,6 +7,7 @@
 
 #include "engine/api/weights/start_weights.h"
 #include "engine/app/cluster/device_choice.h"
+#include "engine/app/train/job_flags.h"
 #include "engine/app/train/output_places.h"
 #include "engine/app/train/start_error.h"
 #include "engine/app/train/train_command.h"
@@ -72,8 +73,8 @@ Status CheckData(Storage& storage, const DataSpec& data) {
   const Status listed = storage.List(data.path).status();
   if (listed.code() == Code::kNotFound) {
     return NotFound(fmt::format(
-        "the job's data: {}: expected a folder, found none (--data DIR)",
-        data.path));
+        "the job's data: {}: expected a folder, found none (--data DIR){}",
+        data.path, DataPrefixHint(data)));
   }
   return Annotate(listed, "the job's data");
 }

@@ -253,7 +253,11 @@ std::string ContextDifference(const BenchContext& baseline,
   compare("cores", baseline.cpus, present.cpus);
   compare("file system", baseline.file_system, present.file_system);
   compare("version", baseline.version, present.version);
-  return fmt::format("{}", fmt::join(differences, "; "));
+  if (differences.empty()) return "";
+  return fmt::format(
+      "{}; measure a new baseline on this machine, with this version: --out "
+      "DIR without --baseline",
+      fmt::join(differences, "; "));
 }
 
 }  // namespace gauntlet

@@ -34,9 +34,9 @@ struct BenchFigures {
 Parsed<BenchFigures> ReadBenchFigures(std::string_view json,
                                       std::string_view name);
 
-// Returns the differences that make the figures incomparable: "host: a in the
-// baseline, b now; …". Returns "" if machine, program and file system are the
-// same.
+// Returns the differences that make the figures incomparable, with advice:
+// "host: a in the baseline, b now; …; measure a new baseline …". Returns "" if
+// machine, program and file system are the same.
 std::string ContextDifference(const BenchContext& baseline,
                               const BenchContext& present);
 

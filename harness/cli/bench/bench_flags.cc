@@ -96,6 +96,17 @@ Result<std::optional<SaveMode>> ReadMeasuredMode(const std::string& text) {
       text);
 }
 
+Result<int> ReadTrials(const std::string& text) {
+  const Result<int> trials =
+      ParseWhole(text, static_cast<int>(kLeastTrials), kMostTrials);
+  if (trials.ok()) return trials;
+  return ExpectedValue(
+      fmt::format("a whole number from {} to {} (fewer than {} trials give no "
+                  "95 % interval)",
+                  kLeastTrials, kMostTrials, kLeastTrials),
+      text);
+}
+
 Status ReadLimits(const std::vector<std::string>& texts,
                   BenchCheckpointCommand& command) {
   for (const std::string& text : texts) {
@@ -132,8 +143,12 @@ Status CheckLimits(const BenchCheckpointCommand& command) {
     if (limit.metric == Metric::kGoodput && !command.goodput) {
       return refuse("goodput is measured only with --kills");
     }
-    if (command.modes.empty() && !IsOfAllRuns(limit.metric)) {
-      return refuse("no mode with checkpoints is measured");
+    const bool needs_saves =
+        limit.mode ? *limit.mode != "none" : !IsOfAllRuns(limit.metric);
+    if (command.modes.empty() && needs_saves) {
+      return refuse(
+          "no mode with checkpoints is measured; name one with --modes, and "
+          "its steps with --every");
     }
     if (limit.mode == "none" && !IsOfAllRuns(limit.metric)) {
       return refuse("a run without checkpoints has no such figure");
@@ -143,7 +158,8 @@ Status CheckLimits(const BenchCheckpointCommand& command) {
         command.modes,
         [&](const SaveMode mode) { return SaveModeName(mode) == *limit.mode; });
     if (!measured) {
-      return refuse(fmt::format("no mode {} is measured", *limit.mode));
+      return refuse(fmt::format("no mode {} is measured; add it to --modes",
+                                *limit.mode));
     }
   }
   return OkStatus();
@@ -183,7 +199,10 @@ void AddMeasurement(Flags& flags, BenchCheckpointCommand& command) {
        fmt::format("Trials of each configuration, {} to {}, as an interval of "
                    "95 % needs {} ({}).",
                    kLeastTrials, kMostTrials, kLeastTrials, kLeastTrials)},
-      ReadWhole(command.trials, static_cast<int>(kLeastTrials), kMostTrials));
+      [&command](const std::string& text) -> Status {
+        ASSIGN_OR_RETURN(command.trials, ReadTrials(text));
+        return OkStatus();
+      });
   flags.Value({"--saves", "N", "Saves that are measured in a trial (10)."},
               ReadWhole(command.saves, uint64_t{1}, kMostSaves));
   flags.Value({"--ckpt", "DIR",

@@ -1,6 +1,7 @@
 #include "harness/cli/explore/explore_base_case.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +69,13 @@ LoadedBase LoadBase(const ExploreCommand& command, Console& console) {
     const DemoScenario base = ExploreBase();
     return PickBase(LoadScenarios(base.text, base.name), "the built-in base",
                     command.name_filter);
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(command.base_file, ignored)) {
+    return NoBase(command.base_file +
+                      ": expected one scenario file, found a folder; name a "
+                      "file in it",
+                  ExitCode::kUsage);
   }
   PosixStorage storage;
   const Result<std::string> text =

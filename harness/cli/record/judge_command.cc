@@ -286,7 +286,8 @@ int RunJudge(const JudgeCommand& command, Console& console) {
       continue;
     }
     errors.push_back(InvalidArgument(
-        fmt::format("{}: expected the {} of the case, found none",
+        fmt::format("{}: expected the {} of the case, found none; run the case "
+                    "again",
                     folder.string(), kRecordFileName)));
   }
   std::vector<CaseResult> skipped = SkipCrashTests(found, console);

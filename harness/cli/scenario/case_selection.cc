@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
+#include "engine/utf8.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/run_folders/last_failures.h"
 #include "harness/cli/scenario/demo_scenarios.h"
@@ -51,6 +53,31 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
         other->second->file, other->second->line, one.file, one.line));
   }
   return OkStatus();
+}
+
+// Returns a suggestion for a label that no case has. Other tools write `!a` for
+// `not a`, and `a,b` for `a or b`.
+std::string SuggestLabel(const std::string& label,
+                         const std::set<std::string>& known) {
+  if (label.starts_with('!')) {
+    const std::string negated = label.substr(1);
+    if (!known.contains(negated)) return "; write not in place of !";
+    return fmt::format("; did you mean 'not {}'?", EscapeBytes(negated));
+  }
+  std::vector<std::string> parts;
+  for (const auto part : std::views::split(label, ',')) {
+    parts.emplace_back(part.begin(), part.end());
+  }
+  const bool is_list =
+      parts.size() > 1 && std::ranges::all_of(parts, [&](const auto& part) {
+        return known.contains(part);
+      });
+  if (is_list) {
+    return fmt::format(
+        "; did you mean '{}'?",
+        EscapeBytes(fmt::format("{}", fmt::join(parts, " or "))));
+  }
+  return DidYouMean(label, {known.begin(), known.end()});
 }
 
 // Sets the device of the job, except in attempts that the case runs on the CPU.
@@ -183,7 +210,7 @@ class Selector {
       for (const std::string& label : LabelsIn(expression)) {
         if (known.contains(label)) continue;
         return fmt::format("; no case has the label {}{}", Quoted(label),
-                           DidYouMean(label, {known.begin(), known.end()}));
+                           SuggestLabel(label, known));
       }
     }
     return "";

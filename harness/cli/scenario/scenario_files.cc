@@ -34,8 +34,13 @@ Status AddFolder(Storage& storage, const std::string& folder, int depth,
   if (depth > kDeepest) {
     return InvalidArgument(folder + ": folders are nested too deep");
   }
-  ASSIGN_OR_RETURN(const auto entries, storage.List(folder));
-  for (const DirectoryEntry& entry : entries) {
+  const Result<std::vector<DirectoryEntry>> entries = storage.List(folder);
+  if (!entries.ok()) {
+    return Status(entries.status().code(),
+                  entries.status().message() +
+                      "; name another folder, or the scenario files");
+  }
+  for (const DirectoryEntry& entry : *entries) {
     if (entry.name.starts_with('.')) continue;
     const std::string path =
         folder.ends_with('/') ? folder + entry.name : folder + "/" + entry.name;

@@ -488,6 +488,15 @@ TEST(CommandLineTest, Mistake_IsNamedInOneLine) {
        "list: expected presets, points, faults, invariants, planted-bugs or "
        "scenarios, found 'pionts'; did you mean points?"},
       {{"list", "points", "x"}, "list: points: unexpected argument 'x'"},
+      {{"bench", "checkpoint", "--trials", "2"},
+       "bench checkpoint: --trials: expected a whole number from 6 to 1000 "
+       "(fewer than 6 trials give no 95 % interval), found '2'"},
+      {{"bench", "checkpoint", "--modes", "sync", "--limit", "async.stall<=3s"},
+       "bench checkpoint: --limit async.stall<=3s: no mode async is measured; "
+       "add it to --modes"},
+      {{"bench", "checkpoint", "--every", "never", "--limit", "async.step<=3s"},
+       "bench checkpoint: --limit async.step<=3s: no mode with checkpoints is "
+       "measured; name one with --modes, and its steps with --every"},
       {{"doctor", "now"}, "doctor: unexpected argument 'now'"},
       {{"doctor", "--josn"},
        "doctor: unknown option '--josn'; did you mean --json?"},

@@ -50,7 +50,9 @@ class EvaluateCommandTest : public testing::Test {
 
 TEST_F(EvaluateCommandTest, WithoutACheckpointOneLookEndsWithSeven) {
   EXPECT_EQ(Evaluate(test_.world), 7);
-  EXPECT_EQ(err_.str(), "gauntlet evaluate: /store: no such directory\n");
+  EXPECT_EQ(err_.str(),
+            "gauntlet evaluate: /store: no such directory; name the --ckpt of "
+            "a training run, or wait for it without --once\n");
   err_.str("");
   ASSERT_TRUE(storage_.MakeDirectory("/store").ok());
   EXPECT_EQ(Evaluate(test_.world), 7);

@@ -157,7 +157,8 @@ TEST(BenchFile, NamesEveryDifferenceOfContext) {
   there.cpus = 8;
   EXPECT_EQ(ContextDifference(there, here),
             "host: other in the baseline, bench now; cores: 8 in the baseline, "
-            "2 now");
+            "2 now; measure a new baseline on this machine, with this version: "
+            "--out DIR without --baseline");
 }
 
 }  // namespace

@@ -81,6 +81,14 @@ TEST_F(ExploreCommandTest, FirstLineNamesThePlantedBug) {
   EXPECT_THAT(line, HasSubstr(", with the planted bug lose-metrics"));
 }
 
+TEST_F(ExploreCommandTest, FolderInPlaceOfTheScenario_IsRefused) {
+  command_.base_file = folder_.string();
+  EXPECT_EQ(RunExplore(command_, console_), 2);
+  EXPECT_EQ(err_.str(), "gauntlet explore: " + folder_.string() +
+                            ": expected one scenario file, found a folder; "
+                            "name a file in it\n");
+}
+
 TEST_F(ExploreCommandTest, JsonHasTheNumberOfCasesOfAFinding) {
   command_.cases = 60;
   command_.stop_after = 0;

@@ -331,7 +331,7 @@ TEST_F(JudgeCommandTest, NamesACaseWithoutItsRecord) {
   fs::create_directories(runs() + "/latest/b.real");
   EXPECT_EQ(Judge(runs() + "/latest/"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("b.real: expected the record.jsonl of the "
-                                    "case, found none"));
+                                    "case, found none; run the case again\n"));
   EXPECT_THAT(out_.str(), HasSubstr("PASS         sim  a "));
 }
 

@@ -55,5 +55,26 @@ TEST(CaseSelectionTest, SeedAndDeviceAreForJobsOnly) {
   EXPECT_TRUE(WriteScenario(of_trainer, {}).ok());
 }
 
+TEST(CaseSelectionTest, LabelInTheStyleOfAnotherTool_SuggestsOurs) {
+  Case smoke = Job().cases[0];
+  smoke.labels = {"smoke"};
+  Case crash = smoke;
+  crash.name = "crash";
+  crash.labels = {"crash"};
+  const std::pair<const char*, const char*> kCases[] = {
+      {"!smoke", "; no case has the label '!smoke'; did you mean 'not smoke'?"},
+      {"!smok", "; no case has the label '!smok'; write not in place of !"},
+      {"smoke,crash",
+       "; no case has the label 'smoke,crash'; did you mean 'smoke or "
+       "crash'?"},
+      {"smok", "; no case has the label 'smok'; did you mean smoke?"}};
+  for (const auto& [label, hint] : kCases) {
+    const Result<Selection> selection =
+        SelectCases({.labels = {label}}, {smoke, crash}, Unset);
+    ASSERT_TRUE(selection.ok()) << selection.status().message();
+    EXPECT_EQ(selection->hint, hint);
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet

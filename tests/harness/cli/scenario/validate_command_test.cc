@@ -93,6 +93,14 @@ TEST_F(ValidateCommandTest, FolderWithoutScenarios_IsNothingSelected) {
   EXPECT_EQ(out_.str(), "");
 }
 
+// A link to itself cannot be listed, even by root.
+TEST_F(ValidateCommandTest, UnreadableFolder_AsksForAnother) {
+  std::filesystem::create_directory_symlink("loop", scratch_ / "loop");
+  EXPECT_EQ(Validate(scratch_ / "loop"), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("; name another folder, or the scenario files\n"));
+}
+
 TEST_F(ValidateCommandTest, MistypedFile_SuggestsTheOneBesideIt) {
   Write("mine.yaml", SmallScenario("expect: {outcome: completes}\n", "a"));
   EXPECT_EQ(Validate(scratch_ / "mien.yaml"), 2);
