@@ -33,8 +33,10 @@ std::string ReadHeader(const Json& object, IncarnationEvents& incarnation) {
         kEventSchema, DumpJson(object["kind"], -1),
         header.schema.substr(0, 40));
   }
-  if (header.worker < kLauncherWorker) {
-    return "worker: expected 0 or more, or -1 for a launcher, in the header";
+  if (header.worker < kLauncherWorker || header.worker >= kMaxWorkers) {
+    return fmt::format(
+        "worker: expected 0 to {}, or -1 for a launcher, in the header",
+        kMaxWorkers - 1);
   }
   if (header.incarnation < 1)
     return "incarnation: expected 1 or more in the header";

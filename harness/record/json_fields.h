@@ -205,13 +205,19 @@ class JsonReader {
   void Field(const char* key, T& value) {
     if (const Json* found = Find(key)) Value(*found, key, value);
   }
-  // Reads a whole number from `least` to `most`, or a list of them.
+  // Read a whole number from `least` to `most`, one that may be missing, and a
+  // list of them.
   template <std::integral T>
   void Field(const char* key, T& value, std::type_identity_t<T> least,
              std::type_identity_t<T> most = std::numeric_limits<T>::max()) {
     if (const Json* found = Find(key)) {
       Integer(*found, key, value, least, most);
     }
+  }
+  template <std::integral T>
+  void Field(const char* key, std::optional<T>& value,
+             std::type_identity_t<T> least, std::type_identity_t<T> most) {
+    if (Find(key) != nullptr) Field(key, value.emplace(), least, most);
   }
   template <std::integral T>
   void Field(const char* key, std::vector<T>& values,
@@ -366,7 +372,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordEvent> event) {
   a.Field("path", event.path);
   a.Field("detail", event.detail);
   a.Field("samples", event.samples);
-  a.Field("about", event.about);
+  a.Field("about", event.about, kLauncherWorker, kMaxWorkers - 1);
   a.Field("incarnation", event.incarnation);
   a.Field("reason", event.reason);
   a.Field("limit_ns", event.limit_ns);

@@ -321,12 +321,10 @@ class RecordReader {
     if (events_ == nullptr) return "expected a process before its events";
     std::string error;
     events_->push_back(EventOfJson(object, *found, error));
-    const std::optional<int> about = events_->back().about;
-    if (error.empty() && about &&
-        (*about < kLauncherWorker || *about > LastWorker())) {
-      return fmt::format(
-          "about: expected a whole number from {} to {}, found {}",
-          kLauncherWorker, LastWorker(), *about);
+    const int about = events_->back().about.value_or(0);
+    if (error.empty() && about > LastWorker()) {
+      return fmt::format("about: expected a worker or rank up to {}, found {}",
+                         LastWorker(), about);
     }
     return error;
   }

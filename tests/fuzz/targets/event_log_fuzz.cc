@@ -13,7 +13,12 @@ void FuzzEventLog(std::string_view input) {
   CHECK(incarnation.error.empty(), incarnation.error);
   // Events that can be read must be valid in a record.
   Record record;
-  record.incarnations.push_back(*incarnation.value);
+  record.setup.workers = kMaxWorkers;
+  if (incarnation.value->worker == kLauncherWorker) {
+    record.launchers = {{.events = incarnation.value->events}};
+  } else {
+    record.incarnations = {*incarnation.value};
+  }
   const Parsed<Record> again = ReadRecord(RecordToJsonLines(record), "record");
   CHECK(again.ok(), again.error);
   CHECK(*again.value == record, "events that changed in a record");

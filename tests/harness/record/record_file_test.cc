@@ -195,7 +195,9 @@ TEST(RecordFileTest, Error_NamesTheLineAndTheReason) {
        "r:2: incarnation: expected a whole number from 1 to 2147483647, found "
        "0"},
       {head + "{\"kind\":\"process\"}\n{\"kind\":\"step\",\"about\":1}\n",
-       "r:3: about: expected a whole number from -1 to 0, found 1"},
+       "r:3: about: expected a worker or rank up to 0, found 1"},
+      {head + "{\"kind\":\"process\"}\n{\"kind\":\"step\",\"about\":-2}\n",
+       "r:3: about: expected a whole number from -1 to 4095, found -2"},
       {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v3\","
        "\"setup\":{\"keep\":-1}}\n",
        "r:1: setup.keep: expected a whole number from 0 to 2147483647, found "
