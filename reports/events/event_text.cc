@@ -149,6 +149,19 @@ bool IsStatedBefore(const IncarnationEvents& incarnation,
   });
 }
 
+// Returns " (silent, limit 5.000 s)": the reason of a loss, with the limit of a
+// wait that exceeded it; "" if the reason is unknown.
+std::string LossReasonText(const RecordEvent& loss) {
+  if (loss.reason == RecordReason::kNone) return "";
+  const bool has_waited = loss.reason == RecordReason::kSilent ||
+                          loss.reason == RecordReason::kDeadline;
+  return fmt::format(" ({}{})", RecordReasonName(loss.reason),
+                     has_waited && loss.limit_ns > 0
+                         ? fmt::format(", limit {:.3f} s",
+                                       static_cast<double>(loss.limit_ns) / 1e9)
+                         : "");
+}
+
 std::string TextOfMembership(const IncarnationEvents& incarnation,
                              const RecordEvent& event) {
   switch (event.kind) {
@@ -170,10 +183,7 @@ std::string TextOfMembership(const IncarnationEvents& incarnation,
       return fmt::format(
           "loses {}{}{}",
           event.about ? fmt::format("rank {}", *event.about) : "another rank",
-          event.reason == RecordReason::kNone
-              ? ""
-              : fmt::format(" ({})", RecordReasonName(event.reason)),
-          AfterColon(event.detail));
+          LossReasonText(event), AfterColon(event.detail));
     case RecordKind::kLeft:
       return fmt::format("leaves generation {} to rejoin{}", event.generation,
                          AfterColon(event.detail));

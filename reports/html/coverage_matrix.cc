@@ -107,8 +107,9 @@ std::string CoverageMatrix::Render() const {
   if (kinds_.empty()) return "<p>No faults are planned.</p>\n";
   const size_t pairs = kinds_.size() * points_.size() - impossible_.size();
   std::string out = fmt::format(
-      "<p>{} of {} pairs of {} and {} are planned in a case. A number counts "
-      "the faults of the pair that fired; <span class=\"key never\">0</span>: "
+      "<p>{} of {} pairs of {} and {} are planned in a case. A number says how "
+      "often a fault of the pair fired, in all cases (a case that ran in both "
+      "worlds counts twice); <span class=\"key never\">0</span>: "
       "some are planned, and none fired. <span class=\"key hole\" "
       "aria-hidden=\"true\"></span> A dashed frame without a number: no case "
       "plans the pair. {}</p>\n",

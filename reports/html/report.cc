@@ -202,7 +202,8 @@ std::string CoveragePart(const RecordParts& parts, size_t cases,
   }
   return out + fmt::format(
                    "<details><summary>Matrix of fault kinds and fault "
-                   "points: {} planned</summary>\n{}</details></section>\n",
+                   "points: {} with a planned "
+                   "fault</summary>\n{}</details></section>\n",
                    Counted(pairs, "pair"), parts.coverage().Render());
 }
 

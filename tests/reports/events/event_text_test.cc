@@ -44,6 +44,17 @@ TEST(EventTextTest, ErrorOfAFullDisk_IsShort_WithTheRoom) {
             "the file system of /ckpt has 2.4 KiB free)");
 }
 
+TEST(EventTextTest, LossNamesTheLimitOfItsWait) {
+  RecordEvent loss = {.kind = RecordKind::kWorkerLost,
+                      .about = 1,
+                      .reason = RecordReason::kSilent,
+                      .limit_ns = 5'000'000'000};
+  EXPECT_EQ(EventText(Record(), {.worker = 0}, loss),
+            "loses rank 1 (silent, limit 5.000 s)");
+  loss.reason = RecordReason::kClosed;
+  EXPECT_EQ(EventText(Record(), {.worker = 0}, loss), "loses rank 1 (closed)");
+}
+
 TEST(EventTextTest, OnlyARequeuedLauncherIsSaidToBeRequeued) {
   Record record;
   record.launchers = {{.planned = 0}, {.planned = 0}, {.planned = 1}};

@@ -201,7 +201,8 @@ bool Leaves(const Record& record, const std::vector<uint64_t>& saves) {
 }
 
 // Returns "checkpoint.on_success to leave, so that step 36 is not saved".
-// REQUIRES: HasFinalSave(record). `due_saves`: steps of the other saves.
+// REQUIRES: the last launcher has a result. `due_saves`: steps of the saves,
+// without that at the end of training.
 std::string NoFinalSaveText(const Record& record,
                             const std::vector<uint64_t>& due_saves) {
   const uint64_t end = record.launchers.back().result->steps;
