@@ -280,7 +280,7 @@ void AddDataFlags(Flags& flags, JobFlags& values) {
 std::string DataPrefixHint(const DataSpec& data) {
   const std::string& path = data.path;
   const size_t colon = path.find(':');
-  // Of the kinds with a folder, only idx needs no prefix.
+  // A folder without a known prefix is of kind idx.
   const bool may_be_prefix = data.kind == DataKind::kIdx &&
                              colon != path.npos && path.find('/') > colon;
   if (!may_be_prefix) return "";

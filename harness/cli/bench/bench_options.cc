@@ -1,23 +1,12 @@
 #include "harness/cli/bench/bench_options.h"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "engine/text/units.h"
 
 namespace gauntlet {
-
-std::vector<std::string> SplitAtCommas(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return parts;
-}
 
 FlagReader ReadLongTime(Duration& target) {
   return [&target](const std::string& text) -> Status {

@@ -11,6 +11,7 @@
 #include "engine/cli/flags/flags.h"
 #include "engine/status.h"
 #include "engine/world/clock.h"
+#include "harness/cli/flags/comma_list.h"
 
 namespace gauntlet {
 
@@ -18,8 +19,6 @@ inline constexpr std::string_view kBenchScaleSummary =
     "Simulate clusters of growing size: how forming, a step, a save, a restart "
     "and a rejoin grow with the workers, in virtual time and in messages, and "
     "the goodput at a stated failure rate.";
-
-std::vector<std::string> SplitAtCommas(const std::string& text);
 
 // Returns a reader of a comma-separated list of distinct values.
 template <typename T, typename ReadOne>

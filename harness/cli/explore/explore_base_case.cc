@@ -1,13 +1,13 @@
 #include "harness/cli/explore/explore_base_case.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 #include <vector>
 
 #include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
 #include "engine/text/counted.h"
+#include "harness/cli/run_folders/stored_records.h"
 #include "harness/cli/scenario/explore_base.h"
 #include "harness/cli/scenario/scenario_files.h"
 #include "harness/explore/trial/base_check.h"
@@ -70,8 +70,7 @@ LoadedBase LoadBase(const ExploreCommand& command, Console& console) {
     return PickBase(LoadScenarios(base.text, base.name), "the built-in base",
                     command.name_filter);
   }
-  std::error_code ignored;
-  if (std::filesystem::is_directory(command.base_file, ignored)) {
+  if (IsFolder(command.base_file)) {
     return NoBase(command.base_file +
                       ": expected one scenario file, found a folder; name a "
                       "file in it",

@@ -10,6 +10,7 @@
 #include "chaos/inject/plan/plan.h"
 #include "engine/cli/flags/flags.h"
 #include "engine/text/units.h"
+#include "harness/cli/flags/comma_list.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/flags/verbs.h"
 #include "harness/scenario/format/fault_synonyms.h"
@@ -64,9 +65,7 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
   return [&target, all, value, listing,
           path](const std::string& text) -> Status {
     target.clear();
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t comma = std::min(text.find(',', begin), text.size());
-      const std::string pattern = text.substr(begin, comma - begin);
+    for (const std::string& pattern : SplitAtCommas(text)) {
       bool any = false;
       std::vector<std::string> names;
       for (const Info& info : all) {
@@ -89,7 +88,6 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
         return InvalidArgument(fmt::format("{}; {} is the name in gauntlet/v2",
                                            status.message(), renamed));
       }
-      begin = comma + 1;
     }
     std::sort(target.begin(), target.end());
     return OkStatus();
@@ -101,12 +99,8 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
 // use instead.
 Result<std::string> WithOwnKinds(const std::string& text,
                                  std::vector<std::string>& notes) {
-  std::vector<std::string> names;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
-    names.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
-    std::string& name = names.back();
+  std::vector<std::string> names = SplitAtCommas(text);
+  for (std::string& name : names) {
     const std::string_view advice = AdviceOnFaultName(name);
     if (!advice.empty()) {
       return InvalidArgument(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "engine/cli/flags/flags.h"
 #include "engine/real/storage/posix_storage.h"
 #include "engine/utf8.h"
+#include "harness/cli/flags/comma_list.h"
 #include "harness/cli/flags/shard_flag.h"
 #include "harness/cli/run_folders/last_failures.h"
 #include "harness/cli/scenario/demo_scenarios.h"
@@ -64,10 +64,7 @@ std::string SuggestLabel(const std::string& label,
     if (!known.contains(negated)) return "; write not in place of !";
     return fmt::format("; did you mean 'not {}'?", EscapeBytes(negated));
   }
-  std::vector<std::string> parts;
-  for (const auto part : std::views::split(label, ',')) {
-    parts.emplace_back(part.begin(), part.end());
-  }
+  const std::vector<std::string> parts = SplitAtCommas(label);
   const bool is_list =
       parts.size() > 1 && std::ranges::all_of(parts, [&](const auto& part) {
         return known.contains(part);

@@ -188,14 +188,18 @@ std::string SaveOfStopText(const RunSetup& setup, const BegunSave& save) {
                      Counted(interval, "step"));
 }
 
-// Returns the SaveOfStopText and the MoreStepsText of this save if a kill at
-// the end of a grace period interrupted it; else "".
-std::string WhyThisSaveText(const Outline& outline, const BegunSave& save) {
+// Returns why the save that the kill interrupted began then.
+std::string WhyThisSaveText(const RunSetup& setup, const ShortGrace& grace) {
+  return SaveOfStopText(setup, grace.save) + MoreStepsText(setup, grace);
+}
+
+// Returns the WhyThisSaveText of this save if a kill at the end of a grace
+// period interrupted it; else "".
+std::string WhyPendingSaveText(const Outline& outline, const BegunSave& save) {
   const std::optional<ShortGrace> grace = FindShortGrace(outline);
-  const RunSetup& setup = outline.record.setup;
   return grace && grace->save.begin_ns == save.begin_ns &&
                  grace->save.step == save.step
-             ? SaveOfStopText(setup, save) + MoreStepsText(setup, *grace)
+             ? WhyThisSaveText(outline.record.setup, *grace)
              : "";
 }
 
@@ -307,7 +311,7 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                      fmt::format("{}, {} after the save began",
                                  EndWithFaultText(outline, *end, span.since_ns),
                                  MillisecondsText(ended_ns - save.begin_ns))) +
-         WhyThisSaveText(outline, save);
+         WhyPendingSaveText(outline, save);
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,
@@ -357,7 +361,7 @@ std::string ExplainShortGrace(const Outline& outline) {
                      fmt::format("{}, {}",
                                  KilledAfterNoticeText(outline, *grace, *kill),
                                  TimesOfKillText(*grace))) +
-         WhyThisSaveText(outline, save) +
+         WhyThisSaveText(record.setup, *grace) +
          RestartAfterKillText(outline, until_ns);
 }
 

@@ -237,20 +237,17 @@ constexpr std::string_view kSavesOrCheckpoints =
     "other: one needs the save at the end of training (checkpoint.on_success: "
     "keep), and the other excludes it (leave)";
 
-// Return true iff the run leaves the expected checkpoints only with the save at
-// the end of training, or only without it.
-bool NeedsFinalSave(const Record& record, std::vector<uint64_t> due_saves) {
-  if (!record.expect.checkpoints_left || Leaves(record, due_saves))
-    return false;
-  due_saves.push_back(record.launchers.back().result->steps);
-  return Leaves(record, due_saves);
-}
-bool ExcludesFinalSave(const Record& record, std::vector<uint64_t> due_saves) {
-  if (!record.expect.checkpoints_left || !Leaves(record, due_saves)) {
-    return false;
-  }
-  due_saves.push_back(record.launchers.back().result->steps);
-  return !Leaves(record, due_saves);
+// Returns true iff the run leaves the expected checkpoints as it is, but not if
+// checkpoint.on_success changes: with the save at the end of training, if it
+// has none, or else without it.
+bool ChangeLosesCheckpoints(const Record& record,
+                            const std::vector<uint64_t>& due_saves) {
+  if (!record.expect.checkpoints_left) return false;
+  std::vector<uint64_t> with_final = due_saves;
+  with_final.push_back(record.launchers.back().result->steps);
+  const bool has_final = HasFinalSave(record);
+  return Leaves(record, has_final ? with_final : due_saves) &&
+         !Leaves(record, has_final ? due_saves : with_final);
 }
 
 // Returns the change after which a run that stopped on a notice leaves the
@@ -327,13 +324,13 @@ std::string SavesRemedy(const Outline& outline, uint64_t expected) {
     return RemoveFailingFaults(record, failed);
   }
   if (!is_regular || expected == 0) return SaveScheduleRemedy(outline);
+  const bool loses_checkpoints = ChangeLosesCheckpoints(record, due_saves);
   if (has_final && expected + 1 == found) {
-    return NeedsFinalSave(record, due_saves)
-               ? std::string(kSavesOrCheckpoints)
-               : "set " + NoFinalSaveText(record, due_saves);
+    return loses_checkpoints ? std::string(kSavesOrCheckpoints)
+                             : "set " + NoFinalSaveText(record, due_saves);
   }
   if (!has_final && expected == found + 1) {
-    return ExcludesFinalSave(record, due_saves)
+    return loses_checkpoints
                ? std::string(kSavesOrCheckpoints)
                : "set checkpoint.on_success to keep, so that the end of "
                  "training is saved, too";
