@@ -52,8 +52,9 @@ bool StopsTheProcess(const Status& status) {
 
 std::string SizeText(uint64_t bytes) {
   const auto size = static_cast<double>(bytes);
-  return bytes < (1 << 20) ? fmt::format("{:.1f} KiB", size / (1 << 10))
-                           : fmt::format("{:.3f} MiB", size / (1 << 20));
+  if (bytes < (1 << 20)) return fmt::format("{:.1f} KiB", size / (1 << 10));
+  return bytes < (1 << 30) ? fmt::format("{:.3f} MiB", size / (1 << 20))
+                           : fmt::format("{:.3f} GiB", size / (1 << 30));
 }
 
 // A disk with at least this much free space is a simulated one without a limit.

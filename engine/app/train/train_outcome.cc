@@ -103,10 +103,10 @@ std::string TrainOutcomeToText(const TrainOutcome& outcome) {
     line += fmt::format(", loss {:.4f}", CanonicalNan(*result.loss));
   }
   if (result.accuracy) {
-    line += fmt::format(", accuracy {:.1f}%", *result.accuracy * 100.0);
+    line += fmt::format(", accuracy {:.4f}", *result.accuracy);
   }
   if (result.val_accuracy) {
-    line += fmt::format(", validation {:.1f}%", *result.val_accuracy * 100.0);
+    line += fmt::format(", val_accuracy {:.4f}", *result.val_accuracy);
   }
   line += NotFiniteText(result);
   if (result.resumed_from) {

@@ -105,15 +105,20 @@ Status CheckExport(Storage& storage, const std::string& directory) {
   return OkStatus();
 }
 
-// Rejects a name that retention would mistake for a checkpoint's, and a place
-// inside a checkpoint: retention would remove both.
-Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
+// Rejects a name that retention would mistake for a checkpoint's, as it would
+// remove the export.
+Status CheckName(const ExportPlace& place) {
   const std::string_view name =
       std::string_view(place.directory).substr(place.directory.rfind('/') + 1);
   if (ParseEntryName(name).kind != EntryKind::kOther) {
     return InvalidArgument(fmt::format(
         "{}: expected a name that no checkpoint has", place.directory));
   }
+  return OkStatus();
+}
+
+// Rejects a place inside a checkpoint: retention would remove the export.
+Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
   const std::string manifest =
       fmt::format("{}/{}", place.parent, kManifestName);
   if (storage.Open(manifest, OpenMode::kRead).status().code() ==
@@ -151,7 +156,8 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
 Status CheckCanCreateFolder(Storage& storage, const ExportPlace& place) {
   const std::string& folder = place.tried;
   const Status made = storage.MakeDirectory(folder);
-  if (made.code() == Code::kForbidden) {
+  // In /proc, mkdir fails with ENOENT.
+  if (made.code() == Code::kForbidden || made.code() == Code::kNotFound) {
     return Forbidden(
         fmt::format("{}: cannot be created: {} permits no new folder; choose "
                     "another place",
@@ -251,11 +257,12 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
     RETURN_IF_ERROR(CheckPath(directory));
     ASSIGN_OR_RETURN(const ExportPlace place,
                      FindExportPlace(storage, directory));
-    RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
+    RETURN_IF_ERROR(CheckName(place));
     for (const std::string& name :
          {place.directory, place.written, place.earlier, place.tried}) {
       RETURN_IF_ERROR(CheckExport(storage, name));
     }
+    RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
     return CheckCanCreateFolder(storage, place);
   }();
@@ -269,6 +276,7 @@ Status ExportModel(World& world, const std::string& directory,
   RETURN_IF_ERROR(Annotate(CheckPath(directory), "export"));
   ASSIGN_OR_RETURN(const ExportPlace place,
                    FindExportPlace(storage, directory));
+  RETURN_IF_ERROR(CheckName(place));
   RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
   RETURN_IF_ERROR(CheckExport(storage, place.directory));
   RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));

@@ -153,9 +153,10 @@ TEST(TrainOutcomeTest, ReportsTheFirstStepThatWasNotFinite) {
   result.loss = -std::numeric_limits<float>::quiet_NaN();
   result.finite = false;
   result.not_finite_since = 200;
-  EXPECT_EQ(TrainOutcomeToText(outcome),
-            "stopped  4 epochs completed, 256 steps, loss nan, accuracy 93.2%, "
-            "validation 91.0%, non-finite since step 200, 3.2 s, state 51d0");
+  EXPECT_EQ(
+      TrainOutcomeToText(outcome),
+      "stopped  4 epochs completed, 256 steps, loss nan, accuracy 0.9321, "
+      "val_accuracy 0.9100, non-finite since step 200, 3.2 s, state 51d0");
   const std::string json = TrainOutcomeToJson(outcome);
   EXPECT_NE(json.find(R"("status":"not_finite")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("finite":false,"first_nonfinite_step":200)"),
@@ -167,14 +168,14 @@ TEST(TrainOutcomeTest, IsOneLineForPeople) {
   TrainOutcome outcome = SomeOutcome();
   EXPECT_EQ(
       TrainOutcomeToText(outcome),
-      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
-      "validation 91.0%, 3.2 s, state 51d0");
+      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 0.9321, "
+      "val_accuracy 0.9100, 3.2 s, state 51d0");
   outcome.end.result->resumed_from = 128;
   outcome.end.restarts = 1;
   EXPECT_EQ(
       TrainOutcomeToText(outcome),
-      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 93.2%, "
-      "validation 91.0%, resumed from step 128, 1 restart, 3.2 s, state "
+      "done     4 epochs completed, 256 steps, loss 0.4127, accuracy 0.9321, "
+      "val_accuracy 0.9100, resumed from step 128, 1 restart, 3.2 s, state "
       "51d0");
 }
 

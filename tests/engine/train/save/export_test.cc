@@ -261,18 +261,22 @@ TEST(ExportTest, ExportThatIsBeingWritten_IsNotTouchedBeforeTraining) {
   EXPECT_FALSE(storage.Exists("/model.try"));
 }
 
-TEST(ExportTest, PlaceWithoutWritePermission_IsNamedAsGiven) {
-  MemoryStorage storage;
-  storage.gate = [](StorageCall operation, const std::string& path) {
-    const bool is_trial =
-        operation == StorageCall::kCreate && path == "/model.try";
-    return is_trial ? Forbidden(path) : OkStatus();
-  };
-  const Status prepared = PrepareExport(storage, "/model");
-  EXPECT_EQ(prepared.code(), Code::kInvalidArgument);
-  EXPECT_EQ(prepared.message(),
-            "/model: cannot be created: / permits no new folder; choose "
-            "another place");
+// /proc refuses a new folder with ENOENT.
+TEST(ExportTest, PlaceThatPermitsNoFolder_IsNamedAsGiven) {
+  for (const Status& refusal :
+       {Forbidden("/model.try"), NotFound("/model.try")}) {
+    MemoryStorage storage;
+    storage.gate = [&](StorageCall operation, const std::string& path) {
+      const bool is_trial =
+          operation == StorageCall::kCreate && path == "/model.try";
+      return is_trial ? refusal : OkStatus();
+    };
+    const Status prepared = PrepareExport(storage, "/model");
+    EXPECT_EQ(prepared.code(), Code::kInvalidArgument);
+    EXPECT_EQ(prepared.message(),
+              "/model: cannot be created: / permits no new folder; choose "
+              "another place");
+  }
 }
 
 TEST(ExportTest, EarlierExportIsKept_IfTheNewOneIsRemoved) {
