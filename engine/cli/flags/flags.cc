@@ -397,8 +397,16 @@ Status ExpectedOneOf(const std::vector<std::string>& names,
                      std::string_view found) {
   // One edit turns a short word into another one: gpu into cpu.
   constexpr size_t kLongestShortWord = 3;
-  const std::string meant =
+  std::string meant =
       found.size() > kLongestShortWord ? DidYouMean(found, names) : "";
+  // "simulation" for sim.
+  constexpr size_t kLeastAbbreviation = 3;
+  const auto shorter = std::ranges::find_if(names, [&](const auto& name) {
+    return name.size() >= kLeastAbbreviation && found.starts_with(name);
+  });
+  if (meant.empty() && shorter != names.end()) {
+    meant = fmt::format("; did you mean {}?", *shorter);
+  }
   return InvalidArgument(fmt::format("expected one of {}, found {}{}",
                                      fmt::join(names, ", "), Quoted(found),
                                      meant));

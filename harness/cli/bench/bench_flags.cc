@@ -340,9 +340,12 @@ Result<Command> ParseBench(const VerbArguments& verb) {
     if (command.ok()) return command;
     return Annotate(command.status(), "bench scale");
   }
+  const std::string meant = word.starts_with("-")
+                                ? "; flags follow the subcommand"
+                                : DidYouMean(word, {"checkpoint", "scale"});
   return InvalidArgument(
       fmt::format("expected a subcommand, checkpoint or scale, found {}{}",
-                  Quoted(word), DidYouMean(word, {"checkpoint", "scale"})));
+                  Quoted(word), meant));
 }
 
 }  // namespace gauntlet

@@ -21,7 +21,7 @@ that differs. If a state differs from the reference run's, it prints the step,
 the operation, the replica and the value. If a simulated case with several
 faults fails, it also runs without each fault in turn (at most 16): a fault
 without which the case passes was needed for the failure. Exit code 0:
-reproduced; 3: diverged, or skipped.)";
+reproduced, or skipped as in the record; 3: diverged, or skipped only now.)";
 
 }  // namespace
 

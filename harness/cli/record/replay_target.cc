@@ -306,7 +306,9 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
           "give --runs DIR",
           Quoted(command.target), command.runs_directory));
     }
-    const bool is_run = !LooksLikeAPath(command.target) ||
+    const bool can_only_be_here =
+        IsFolder(path) && !IsFolder(fs::path(command.runs_directory));
+    const bool is_run = !(LooksLikeAPath(command.target) || can_only_be_here) ||
                         IsFolderOfRun(path) ||
                         IsFolderOfRun(path.parent_path());
     return is_run ? TargetsOfRun(command, errors) : NotToBeReplayed(path);

@@ -136,7 +136,9 @@ std::string WhyUnfinished(const fs::path& folder) {
       "{}; gauntlet judge {} computes its verdicts from the records",
       IsFile(folder / kUnfinishedFileName)
           ? "the run was killed or had no space left"
-          : fmt::format("its {} was deleted", kResultFileName),
+          : fmt::format("its {} {}", kResultFileName,
+                        IsFolder(folder / kResultFileName) ? "is a folder"
+                                                           : "was deleted"),
       ShellWord(folder.string()));
 }
 

@@ -53,11 +53,11 @@ class ReplayCommandTest : public testing::Test {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     ASSERT_TRUE(WriteTextFile(folder_ / "s.yaml", kScenarios).ok());
-    RunInto(runs());
+    RunInto(runs(), folder_ / "s.yaml");
   }
-  void RunInto(const std::string& runs) {
+  void RunInto(const std::string& runs, const fs::path& file) {
     RunCommand run;
-    run.paths = {(folder_ / "s.yaml").string()};
+    run.paths = {file.string()};
     run.world = WorldChoice::kSimulated;
     run.runs_directory = runs;
     ASSERT_EQ(RunScenarios(run, console_), 0) << err_.str();
@@ -415,6 +415,28 @@ TEST_F(ReplayCommandTest, CaseThatIsSkippedIsNotReproduced) {
   EXPECT_THAT(out_.str(), HasSubstr("skipped: needs 8 GPUs, found 0\n"));
 }
 
+TEST_F(ReplayCommandTest, CaseSkippedInTheRecord_IsReproduced) {
+  const fs::path file = folder_ / "gpus.yaml";
+  ASSERT_TRUE(WriteTextFile(file, "requires: {gpus: 8}\n" + kLosesTheKey).ok());
+  RunInto(runs(), file);
+  EXPECT_EQ(Replay("latest"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("skipped: needs 8 GPUs, found 0\n"));
+}
+
+TEST_F(ReplayCommandTest, FolderWithoutRuns_IsNoRun) {
+  const fs::path folder = folder_ / "lonely";
+  fs::create_directory(folder);
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  EXPECT_EQ(RunReplay({.target = "lonely",
+                       .world = WorldChoice::kBoth,
+                       .runs_directory = "none"},
+                      console_),
+            2);
+  fs::current_path(before);
+  EXPECT_THAT(err_.str(), HasSubstr("a folder without record.jsonl"));
+}
+
 TEST_F(ReplayCommandTest, MistakeInAScenarioIsShownAsRunShowsIt) {
   const fs::path file = folder_ / "bad.yaml";
   ASSERT_TRUE(WriteTextFile(file, "foo: 1\n" + kLosesTheKey).ok());
@@ -630,7 +652,7 @@ TEST_F(ReplayCommandTest, AnotherPlanThanTheRecordsIsRefused) {
 
 TEST_F(ReplayCommandTest, Result_HasACommandToRepeatEachCase) {
   const std::string runs = (folder_ / "a user's").string();
-  RunInto(runs);
+  RunInto(runs, folder_ / "s.yaml");
   const fs::path latest = fs::path(runs) / "latest";
   const Parsed<RunResult> result =
       ReadResult(ReadTextFile(latest / "result.json"), "r");
