@@ -149,9 +149,11 @@ std::vector<Word> MakeWords() {
        "begins the next one."},
       {"attempt",
        {"the attempt"},
-       "The time from the start of all workers until none runs. With restart "
-       "policy rejoin, a lost worker is restarted within an attempt. The "
-       "reason of the attempt's end is in brackets."},
+       "The time from the start of all workers until none runs. It starts to "
+       "end when the launcher detects the first failed worker; the launcher "
+       "then kills workers that do not exit by themselves. The reason is in "
+       "brackets. With restart policy rejoin, a lost worker is restarted "
+       "within an attempt."},
       {"rank",
        {"rank "},
        "The number of a worker within its generation; rank 0 saves the "
@@ -251,8 +253,7 @@ std::vector<Word> MakeWords() {
        "it. An older one is loaded instead."},
       {"resumed_from",
        {"resumed_from"},
-       "The expected step of the checkpoint from which the first restart "
-       "resumes."},
+       "The step of the checkpoint from which the first restart resumes."},
       {"ends_at",
        {"ends_at"},
        "The expected position of training at the end of the run, in complete "
@@ -281,7 +282,9 @@ std::vector<Word> MakeWords() {
       {"marks of the timeline",
        {"|&gt;", ".-"},
        "The sign .- begins an incident, |&gt; marks its effects, and `&gt; "
-       "the last one. &lt;12 after a text: row 12 is its cause."},
+       "the last one. Each of several open incidents has its own column: in "
+       "||&gt; the effect is of the second one. &lt;12 after a text: row 12 is "
+       "its cause."},
       {"N times until T",
        {" times until "},
        "Repeated events of a process are in the row of the first. N is their "

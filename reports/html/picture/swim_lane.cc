@@ -271,9 +271,8 @@ class SwimLanePicture {
       if (const auto step = StepInName(name)) deleted.insert(*step);
     }
     if (!deleted.empty()) {
-      text += fmt::format(
-          " Checkpoints deleted, by retention or at the end: steps {}.",
-          fmt::join(deleted, ", "));
+      text += fmt::format(" Checkpoints deleted: steps {}.",
+                          fmt::join(deleted, ", "));
     }
     for (const TrainingSegment& segment : segments_) {
       const uint64_t begin = segment.points.front().step;
@@ -627,8 +626,10 @@ class SwimLanePicture {
 
   std::string Caption() const {
     std::string text =
-        "Numbers below bars count incarnations. Time is not to scale: moments "
-        "around faults are stretched";
+        "Numbers below bars count incarnations, and ticks in them are steps. A "
+        "process whose bar has a red border was killed or crashed. Arrows lead "
+        "from causes to effects; further effects of the same kind have fainter "
+        "ones. Time is not to scale: moments around faults are stretched";
     text += axis_.gaps().empty()
                 ? "."
                 : "; idle time is shaded, labelled and shortened.";

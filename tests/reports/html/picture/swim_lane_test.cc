@@ -227,8 +227,7 @@ TEST(SwimLaneTest, DeletionOfACheckpointIsNamed) {
       At(record, 32, {.kind = RecordKind::kRetired, .path = "/ckpt/step-2"}));
   EXPECT_THAT(
       Picture(record),
-      AllOf(HasSubstr(
-                "Checkpoints deleted, by retention or at the end: steps 2."),
+      AllOf(HasSubstr("Checkpoints deleted: steps 2."),
             HasSubstr("<title>checkpoint of step 2 acknowledged after 2 "
                       "ms, deleted at 32 ms</title>")));
 }
