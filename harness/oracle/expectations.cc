@@ -236,7 +236,13 @@ void CheckTrend(const Record& record, Expectations& check) {
   if (!record.expect.loss_falls && !record.expect.accuracy_rises) return;
   const std::optional<Trend> trend = TrendOf(record);
   if (!trend) {
-    check.Broken("epochs", "at least two", "fewer", "loss: any, accuracy: any");
+    constexpr std::string_view kTooFew = "fewer than two epochs";
+    if (record.expect.loss_falls) {
+      check.Broken("loss", "a falling loss", kTooFew, "loss: any");
+    }
+    if (record.expect.accuracy_rises) {
+      check.Broken("accuracy", "a rising accuracy", kTooFew, "accuracy: any");
+    }
     return;
   }
   const auto& [first, last] = *trend;

@@ -94,6 +94,11 @@ bool GivesNotice(const RecordFault& fault) {
   return TraitsOf(fault).gives_notice && fault.grace_ns > 0;
 }
 
+bool EndsItsProcess(const RecordFault& fault) {
+  return fault.kind == "kill" || fault.kind == "crash" ||
+         fault.kind == "exception";
+}
+
 bool DiesImmediately(const RecordFault& fault) {
   return TraitsOf(fault).ends_incarnation &&
          (fault.kind != "kill" || fault.latency_ns == 0);

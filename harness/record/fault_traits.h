@@ -88,6 +88,10 @@ std::optional<int64_t> KillsAfter(const RecordFault& fault);
 // it sends none.
 bool GivesNotice(const RecordFault& fault);
 
+// Returns true iff the fault only ends its process, at any point: by a crash,
+// an exception or a kill without a notice.
+bool EndsItsProcess(const RecordFault& fault);
+
 // Returns true iff the fault ends its process immediately.
 bool DiesImmediately(const RecordFault& fault);
 

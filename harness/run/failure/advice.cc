@@ -1,6 +1,7 @@
 #include "harness/run/failure/advice.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -102,9 +103,26 @@ std::string AdviceOnExitCode(const Expectation& expect,
       OutcomeName(expect.outcome), *code);
 }
 
+// Returns the advice on a scenario that expects a restart of a run without
+// restarts; "" for other scenarios.
+std::string AdviceOnCompletion(const Expectation& expect,
+                               const CaseResult& result) {
+  if (expect.outcome != Outcome::kCompletes ||
+      expect.restarts_exactly.value_or(0) == 0) {
+    return "";
+  }
+  return fmt::format(
+      "change outcome: completes or restarts: {{exactly: {}}} under expect "
+      "({}), as they exclude each other: a run that completes after a restart "
+      "recovers",
+      *expect.restarts_exactly, PlaceOfExpect(result));
+}
+
 std::string AdviceOnExpectations(const Outline& outline,
                                  const CaseResult& result) {
-  if (std::string text = AdviceOnExitCode(outline.record.expect, result);
+  const Expectation& expect = outline.record.expect;
+  if (std::string text = FirstKnown({AdviceOnExitCode(expect, result),
+                                     AdviceOnCompletion(expect, result)});
       !text.empty()) {
     return text;
   }
@@ -179,19 +197,27 @@ int64_t LastWaitOf(const Record& record) {
   return std::max<int64_t>(0, limit_ns - (last_ns - first_ns));
 }
 
-// Returns the advice on a run that used up its time because its launcher was
-// started again; "" if the launcher was not started again.
-std::string AdviceOnRequeues(const Outline& outline) {
+// Returns "raise timeout.total (50s), or lower preemption.requeue, as the
+// launcher was started again 3 times"; "" if it was not started again.
+std::string MoreTimeForRequeues(const Outline& outline) {
   const std::vector<Interruption> all = InterruptionsOf(outline);
   const auto requeues = std::ranges::count(all, Reaction::kStartsLauncher,
                                            &Interruption::reaction);
   if (requeues == 0) return "";
-  const std::string limit = EndlessFaultsRemedy(outline).change;
   return fmt::format(
       "raise timeout.total ({}), or lower preemption.requeue, as the launcher "
-      "was started again {} time{}{}",
+      "was started again {} time{}",
       LimitText(outline.record.setup.longest_run_ns), requeues,
-      requeues == 1 ? "" : "s", limit.empty() ? "" : "; or " + limit);
+      requeues == 1 ? "" : "s");
+}
+
+// Returns the advice on a run that used up its time because its launcher was
+// started again; "" if the launcher was not started again.
+std::string AdviceOnRequeues(const Outline& outline) {
+  const std::string more = MoreTimeForRequeues(outline);
+  if (more.empty()) return "";
+  const std::string limit = EndlessFaultsRemedy(outline).change;
+  return more + (limit.empty() ? "" : "; or " + limit);
 }
 
 // Returns "or, if the launcher is to give up, set outcome: fails under expect
@@ -235,6 +261,14 @@ std::string AdviceOnEndlessFault(const Outline& outline,
         "raise timeout.total ({}), or lower cluster.restart.max ({}), so that "
         "the launcher gives up in time",
         LimitText(record.setup.longest_run_ns), record.setup.max_restarts);
+  }
+  const bool is_to_try_later =
+      record.expect.outcome == Outcome::kRetryLater &&
+      std::ranges::any_of(record.incarnations, LeftUnsaved);
+  if (is_to_try_later) {
+    return FirstKnown({MoreTimeForRequeues(outline),
+                       fmt::format("raise timeout.total ({})",
+                                   LimitText(record.setup.longest_run_ns))});
   }
   const std::string give_up = OrLetItGiveUp(outline, result);
   const std::vector<Interruption> all = InterruptionsOf(outline);
@@ -372,6 +406,20 @@ std::string LongerGrace(const RunSetup& setup, const KilledInGrace& killed,
                      delays.empty() ? "" : ", and of the delays");
 }
 
+// Returns the unmet expectations that a run may still not meet if its workers
+// save and stop in time.
+std::vector<std::string_view> UnmetByStop(const Verdict& verdict) {
+  constexpr std::array<std::string_view, 3> kMetByStop = {"outcome", "restarts",
+                                                          "recomputed_steps"};
+  std::vector<std::string_view> names;
+  for (const Finding& finding : verdict.broken_expectations) {
+    if (std::ranges::find(kMetByStop, finding.name) == kMetByStop.end()) {
+      names.push_back(finding.name);
+    }
+  }
+  return names;
+}
+
 // Returns the advice on a grace period that was too short; "" if no worker was
 // killed at its end.
 std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
@@ -384,10 +432,13 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
       grace ? DelaysOf(outline.record, grace->save, grace->span.until_ns)
             : std::vector<const RecordFault*>();
   const bool is_told_too_much = is_told_more && delays.empty();
-  if (is_told_too_much || !grace) return KilledInGraceRemedy(setup, *killed);
+  const std::string again = ThenRunAgain(UnmetByStop(result.verdict));
+  if (is_told_too_much || !grace) {
+    return KilledInGraceRemedy(setup, *killed) + again;
+  }
   return fmt::format(
       "if a save may take that long, raise the grace of fault {} ({}) "
-      "{}{}{}{}; "
+      "{}{}{}{}{}; "
       "if the engine should have saved sooner, see what the workers did before "
       "({})",
       grace->notice->id, LimitText(grace->notice->grace_ns),
@@ -400,7 +451,7 @@ std::string AdviceOnGrace(const Outline& outline, const CaseResult& result) {
                                  "grace",
                                  LimitText(setup.notice_grace_ns))
                    : "",
-      CommandToShow(result, "--all"));
+      again, CommandToShow(result, "--all"));
 }
 
 // Returns the advice on processes that were left after the run. Only the

@@ -208,9 +208,6 @@ std::string ExplainGrace(const Outline& outline) {
 // Explains a failure by the ends and restarts of processes.
 std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
   const Record& record = outline.record;
-  if (std::string hang = ExplainHang(outline); !hang.empty()) {
-    return hang;
-  }
   if (ViolatedIn(verdict).empty()) return ExplainOutcome(outline, verdict);
   if (IsOnlyViolated(verdict, Invariant::kDetection)) {
     return ExplainLateDetection(outline, verdict);
@@ -227,6 +224,8 @@ std::string ExplainEnds(const Outline& outline, const Verdict& verdict) {
 // Explains all unmet expectations if the run passed every check. Otherwise
 // returns the first cause that is known.
 std::string ExplainUnmet(const Outline& outline, const Verdict& verdict) {
+  // If the harness ended the run, the reason for that is the cause.
+  if (std::string hang = ExplainHang(outline); !hang.empty()) return hang;
   PartialCause cause = {.text = ExplainOldResume(outline, verdict)};
   if (!cause.text.empty()) {
     if (!verdict.fails_only_expectations) return cause.text;

@@ -19,6 +19,7 @@
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
+#include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/last_holder.h"
@@ -395,7 +396,12 @@ std::string EpochsAfterRestartCause(const Unmet& unmet) {
 std::vector<std::string> TrendTexts(const Unmet& unmet) {
   const std::map<uint64_t, const RecordEvent*> ends =
       EpochEndsOf(unmet.outline.record);
-  if (ends.size() < 2) return {};
+  if (ends.size() < 2) {
+    return {
+        fmt::format("loss: falls and accuracy: rises compare the ends of "
+                    "the first and the last epoch, but {}",
+                    ends.empty() ? "no epoch ended" : "only one epoch ended")};
+  }
   const auto& [first, begin] = *ends.begin();
   const auto& [last, end] = *ends.rbegin();
   std::vector<std::string> texts;
@@ -419,7 +425,10 @@ std::vector<std::string> TrendTexts(const Unmet& unmet) {
 // has this loss too: …". The harness does not know why training has it.
 std::string TrendCause(const Unmet& unmet) {
   std::vector<std::string> texts = TrendTexts(unmet);
-  if (!EqualsReferenceRun(unmet.verdict)) return JoinedTexts(std::move(texts));
+  const bool has_trend = EpochEndsOf(unmet.outline.record).size() > 1;
+  if (!has_trend || !EqualsReferenceRun(unmet.verdict)) {
+    return JoinedTexts(std::move(texts));
+  }
   texts.emplace_back(
       "the undisturbed training gives the same values: each step is bitwise "
       "identical to the reference run's, so neither a fault nor the "
@@ -448,6 +457,18 @@ std::string RestartsCause(const Unmet& unmet) {
   return JoinedTexts(std::move(texts));
 }
 
+// Returns why a run that was completed did not end with its stop on a
+// preemption notice.
+std::string UnstoppedText(const Outline& outline, const RunFacts& facts) {
+  const FaultOccurrence* const notice = FirstNotice(outline);
+  return notice == nullptr || facts.restarts > 0
+             ? "no preemption notice stopped it before its end"
+             : fmt::format(
+                   "the notice of fault {} came in step {}, too late to "
+                   "stop it",
+                   notice->fault->id, notice->event().step);
+}
+
 // Describes a run that was completed, although the scenario expects another
 // end.
 std::string CompletedText(const Outline& outline, const RunFacts& facts) {
@@ -461,7 +482,7 @@ std::string CompletedText(const Outline& outline, const RunFacts& facts) {
       });
   switch (outline.record.expect.outcome) {
     case Outcome::kStopsCleanly:
-      return completed + ": no preemption notice stopped it before its end";
+      return fmt::format("{}: {}", completed, UnstoppedText(outline, facts));
     case Outcome::kRefuses:
       return completed + ": " +
              (facts.resumed_from

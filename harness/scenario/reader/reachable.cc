@@ -59,6 +59,11 @@ class Checker {
                        std::move(hint));
   }
 
+  // The case of a matrix, as another one may have more workers.
+  std::string Cluster() const {
+    return case_.name == case_.scenario ? "the cluster" : case_.name;
+  }
+
   void CheckWorker(const PlacedFault& placed) {
     const int workers = case_.cluster.workers;
     const int worker = placed.fault.site.worker;
@@ -67,14 +72,14 @@ class Checker {
     if (worker < workers && worker >= most) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}{}", worker,
-                        case_.name, most - 1,
+                        Cluster(), most - 1,
                         incarnation == kAnyIncarnation
                             ? std::string()
                             : fmt::format(" in incarnation {}", incarnation)));
     } else if (worker >= workers) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}", worker,
-                        case_.name, workers - 1));
+                        Cluster(), workers - 1));
     } else if (worker > 0 && IsOfChief(placed) && !AnyMayBeLeftOut()) {
       Never(placed, "worker",
             fmt::format("only the chief gets to {}, and worker {} is not it",
@@ -275,7 +280,7 @@ class Checker {
         diagnostics_.Error(
             placed.node->place,
             fmt::format("groups: worker {}, but {} has workers 0 to {}", worker,
-                        case_.name, most - 1));
+                        Cluster(), most - 1));
         return;
       }
     }
@@ -331,7 +336,10 @@ class Checker {
     } else if (needs == PointNeeds::kDeletion &&
                case_.train.checkpoint.at_success !=
                    AtSuccess::kDeleteCheckpoints) {
-      Never(placed, "point", "a finished run keeps its checkpoints",
+      Never(placed, "point",
+            fmt::format("a finished run keeps its checkpoints, and only one "
+                        "that deletes them gets to {}",
+                        PointName(site.point)),
             "checkpoint: {on_success: delete}");
     } else if (needs == PointNeeds::kExport && !case_.outputs.exports) {
       Never(placed, "point", "a finished run exports no model",
@@ -363,10 +371,12 @@ class Checker {
     if (*saves == 0 || (once && site.occurrence > *saves)) {
       Never(placed, *saves == 0 ? "point" : "occurrence",
             fmt::format("occurrence {} of {}, but the run makes {} saves",
-                        site.occurrence, PointName(site.point), *saves));
+                        site.occurrence, PointName(site.point), *saves),
+            "checkpoint.every sets when saves are due");
     } else if (site.save && !again && *site.save > *saves) {
       Never(placed, "save",
-            fmt::format("save {}, but the run makes {}", *site.save, *saves));
+            fmt::format("save {}, but the run makes {}", *site.save, *saves),
+            "checkpoint.every sets when saves are due");
     }
     const auto retires = [](const PlacedFault& one) {
       return PartOf(one.fault.site) == RunPart::kRetirement;

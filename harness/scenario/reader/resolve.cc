@@ -313,8 +313,8 @@ bool HasOnlyOneStop(const Case& one) {
 }
 
 // Warns of an expected outcome that the run cannot have: `recovers` if nothing
-// interrupts the run or no restart is expected, or an outcome with another exit
-// code than the expected `exit_code`.
+// interrupts the run or no restart is expected, `completes` if a restart is
+// expected, or an outcome with another exit code than the expected `exit_code`.
 void WarnOfOutcome(const YamlNode& document, const Case& one,
                    Diagnostics& diagnostics) {
   const YamlNode* const expect = document.Find("expect");
@@ -337,6 +337,14 @@ void WarnOfOutcome(const YamlNode& document, const Case& one,
                         "`recovers` needs a restart, but `restarts` excludes "
                         "it",
                         "remove restarts, or expect: {outcome: completes}");
+  }
+  if (const YamlNode* place = expect->Find("restarts");
+      place != nullptr && expected.outcome == Outcome::kCompletes &&
+      expected.restarts_exactly.value_or(0) > 0) {
+    diagnostics.Warning(place->place,
+                        "`restarts` needs a restart, but a run that restarts "
+                        "does not complete, it recovers",
+                        "remove restarts, or expect: {outcome: recovers}");
   }
   const std::optional<int> code = ExitCodeAfter(expected.outcome);
   if (!expected.exit_code || !code || *expected.exit_code == *code) return;

@@ -451,6 +451,26 @@ TEST(JudgeTest, Fails_IfAnExpectedProgressIsMissing) {
                   "accuracy: expected more than 7 correct, found 7"));
 }
 
+TEST(JudgeTest, SingleEpoch_ShowsNoProgress) {
+  Record record = RecoveredRun().record();
+  record.expect.loss_falls = true;
+  record.expect.accuracy_rises = true;
+  for (IncarnationEvents& incarnation : record.incarnations) {
+    std::erase_if(incarnation.events, [](const RecordEvent& event) {
+      return event.kind == RecordKind::kEpochEnd && event.epoch > 0;
+    });
+  }
+  std::vector<std::string> messages;
+  for (const Finding& finding : Judge(record).broken_expectations) {
+    messages.push_back(finding.message);
+  }
+  EXPECT_THAT(
+      messages,
+      ElementsAre(
+          "loss: expected a falling loss, found fewer than two epochs",
+          "accuracy: expected a rising accuracy, found fewer than two epochs"));
+}
+
 TEST(JudgeTest, LossThatIsNotFinite_DoesNotFall) {
   Record record = RecoveredRun().record();
   record.expect.loss_falls = true;

@@ -167,16 +167,24 @@ std::string TimesOfKillText(const ShortGrace& grace) {
                      MillisecondsText(until_ns - grace.save.begin_ns));
 }
 
-// Returns "; training continued for 4 steps after the notice, as …" if the save
-// began only then because of preemption.grace. Otherwise returns "": without
-// this setting, workers save after the execution in which they read the notice.
+// Returns "; training continued for 4 steps after the notice, until the regular
+// save of step 8 was due, as …" if the save began only then because of
+// preemption.grace. Leaves out the middle if the save was not due. Otherwise
+// returns "": without this setting, workers save after the execution in which
+// they read the notice.
 std::string MoreStepsText(const RunSetup& setup, const ShortGrace& grace) {
   if (grace.steps <= setup.steps_per_execution || setup.notice_grace_ns == 0) {
     return "";
   }
-  return fmt::format("; training continued for {} after the notice, as {}",
-                     Counted(grace.steps, "step"),
-                     WhyTrainingContinuesText(setup));
+  const uint64_t interval = setup.save_interval_steps;
+  const bool was_due = interval > 0 && grace.save.step % interval == 0;
+  return fmt::format(
+      "; training continued for {} after the notice{}, as {}",
+      Counted(grace.steps, "step"),
+      was_due ? fmt::format(", until the regular save of step {} was due",
+                            grace.save.step)
+              : "",
+      WhyTrainingContinuesText(setup));
 }
 
 // Returns "; saves are due every 10 steps, so this one was for the stop" if the
@@ -312,6 +320,14 @@ std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                                  EndWithFaultText(outline, *end, span.since_ns),
                                  MillisecondsText(ended_ns - save.begin_ns))) +
          WhyPendingSaveText(outline, save);
+}
+
+const FaultOccurrence* FirstNotice(const Outline& outline) {
+  const auto found = std::ranges::find_if(
+      outline.occurrences, [](const FaultOccurrence& occurrence) {
+        return GivesNotice(*occurrence.fault);
+      });
+  return found == outline.occurrences.end() ? nullptr : &*found;
 }
 
 const RecordEvent* KillAfterNotice(const Outline& outline,

@@ -66,6 +66,9 @@ std::string UsualSaveText(const Record& record);
 std::string PendingSaveText(const Outline& outline, const BegunSave& save,
                             const TimeSpan& span);
 
+// Returns the first fault that gave a notice of a preemption; null if none did.
+const FaultOccurrence* FirstNotice(const Outline& outline);
+
 // Returns the kill of the process that got the notice; null if it ended
 // otherwise.
 const RecordEvent* KillAfterNotice(const Outline& outline,

@@ -84,18 +84,6 @@ bool EndsEachAttempt(const Record& record, const RecordFault& fault) {
          fault.summary.find("incarnation any") != std::string::npos;
 }
 
-// Returns the last step that a worker had finished by `until_ns`; 0 if there is
-// none.
-uint64_t StepReachedBy(const Record& record, int64_t until_ns) {
-  uint64_t last = 0;
-  ForEachEvent(record, [&](const RecordEvent& event) {
-    if (event.kind == RecordKind::kStep && event.t_ns <= until_ns) {
-      last = std::max(last, event.step);
-    }
-  });
-  return last;
-}
-
 // Collects the interruptions from the events of the launchers.
 class InterruptionFinder {
  public:

@@ -9,6 +9,7 @@
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/power_cut.h"
+#include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -96,10 +97,15 @@ std::string EndText(const RecordEvent& end) {
 
 std::string NoRestartText(const Record& record) {
   const RecordEvent* const end = FirstEnd(record, INT64_MIN, INT64_MAX);
-  return end == nullptr
-             ? "no process ended before training was complete, so nothing had "
-               "to be restarted"
-             : EndText(*end) + ", but training was completed without a restart";
+  if (end == nullptr) {
+    return "no process ended before training was complete, so nothing had to "
+           "be restarted";
+  }
+  return EndText(*end) +
+         (StepReachedBy(record, end->t_ns) >= LastStepOf(record)
+              ? " only after the last step, so training was completed without "
+                "a restart"
+              : ", but training was completed without a restart");
 }
 
 std::optional<uint64_t> MaxStepsOfEnd(const Record& record) {

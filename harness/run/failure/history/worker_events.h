@@ -62,6 +62,25 @@ inline uint64_t NewestSaveBefore(const Record& record,
   return newest;
 }
 
+// Returns the last step that a worker had finished by `until_ns`; 0 if there is
+// none.
+inline uint64_t StepReachedBy(const Record& record, int64_t until_ns) {
+  uint64_t last = 0;
+  ForEachEvent(record, [&](const RecordEvent& event) {
+    if (event.kind == RecordKind::kStep && event.t_ns <= until_ns) {
+      last = std::max(last, event.step);
+    }
+  });
+  return last;
+}
+
+// Returns the last step of the reference run; UINT64_MAX if the record has no
+// reference run.
+inline uint64_t LastStepOf(const Record& record) {
+  return record.golden.entries.empty() ? UINT64_MAX
+                                       : record.golden.entries.back().step;
+}
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_WORKER_EVENTS_H_

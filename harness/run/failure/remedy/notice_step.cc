@@ -1,10 +1,17 @@
 #include "harness/run/failure/remedy/notice_step.h"
 
 #include "engine/text/units.h"
-#include "harness/run/failure/remedy/permitted_values.h"
+#include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+
+std::string WithoutNoticeGrace(const RunSetup& setup, std::string_view also) {
+  return fmt::format(
+      "set preemption.grace ({}) to 0s{}, as training continues after a notice "
+      "while enough of this grace is left for a save",
+      DurationToText(Duration(setup.notice_grace_ns)), also);
+}
 
 std::string StopAdvice(const Record& record, const RecordFault& notice,
                        uint64_t stopped, const StepRange& steps) {
@@ -13,15 +20,11 @@ std::string StopAdvice(const Record& record, const RecordFault& notice,
                            steps.first > 0 && steps.last < LastStepOf(record);
   if (!is_possible) return "";
   if (*notice.step == stopped) return StepAdvice(notice, steps);
-  const int64_t grace_ns = record.setup.notice_grace_ns;
-  if (grace_ns == 0 || *notice.step > stopped) return "";
+  if (record.setup.notice_grace_ns == 0 || *notice.step > stopped) return "";
   const bool is_in_range =
       steps.first <= *notice.step && *notice.step <= steps.last;
-  return fmt::format(
-      "set preemption.grace ({}) to 0s{}, as training continues after a notice "
-      "while enough of this grace is left for a save",
-      DurationToText(Duration(grace_ns)),
-      is_in_range ? "" : " and " + StepAdvice(notice, steps));
+  return WithoutNoticeGrace(
+      record.setup, is_in_range ? "" : " and " + StepAdvice(notice, steps));
 }
 
 std::string SaveAtStopAdvice(const Record& record, const RecordFault& notice,

@@ -4,11 +4,17 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "harness/record/record.h"
 #include "harness/run/failure/remedy/fault_step.h"
 
 namespace gauntlet {
+
+// Returns "set preemption.grace (5s) to 0s, as training continues after a
+// notice …". `also`: a change to make with it, such as " and remove fault c".
+std::string WithoutNoticeGrace(const RunSetup& setup,
+                               std::string_view also = "");
 
 // Returns the change after which the notice stops the job in one of these
 // steps: "set the step of fault n (9) to 5". If the job trained on for a part

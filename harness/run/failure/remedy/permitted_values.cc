@@ -11,9 +11,4 @@ bool IsPermitted(std::string_view key, uint64_t value) {
   return spec->low <= value && value <= spec->high;
 }
 
-uint64_t LastStepOf(const Record& record) {
-  return record.golden.entries.empty() ? UINT64_MAX
-                                       : record.golden.entries.back().step;
-}
-
 }  // namespace gauntlet

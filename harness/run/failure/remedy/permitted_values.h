@@ -5,17 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "harness/record/record.h"
-
 namespace gauntlet {
 
 // Returns true iff a scenario may set `key` to `value`. REQUIRES: the key is
 // that of a count, such as "job.epochs".
 bool IsPermitted(std::string_view key, uint64_t value);
-
-// Returns the last step of the reference run; UINT64_MAX if the record has no
-// reference run.
-uint64_t LastStepOf(const Record& record);
 
 }  // namespace gauntlet
 

@@ -14,24 +14,31 @@
 
 #include "engine/restart_limits.h"
 #include "engine/text/counted.h"
+#include "engine/text/units.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/joined_texts.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
+#include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/endless_faults.h"
 #include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/scale_downs.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/limits/killed_in_grace.h"
 #include "harness/run/failure/remedy/delay_remedy.h"
 #include "harness/run/failure/remedy/end_remedy.h"
+#include "harness/run/failure/remedy/fault_step.h"
+#include "harness/run/failure/remedy/notice_step.h"
 #include "harness/run/failure/remedy/permitted_values.h"
 #include "harness/run/failure/remedy/resume_remedy.h"
 #include "harness/run/failure/remedy/store_remedy.h"
+#include "harness/run/failure/remedy/trend_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -156,6 +163,37 @@ std::string EndsBeforeStop(const UnmetRun& run, uint64_t number) {
       IncarnationsText(last, number), notice->id, last + number);
 }
 
+// Returns the number of attempts that ended before the last one; if the run is
+// not done, includes the last one.
+size_t EndedAttempts(const UnmetRun& run) {
+  if (!IsDone(run.record())) return run.all.size();
+  return static_cast<size_t>(std::ranges::count_if(
+      run.all,
+      [](const Interruption& one) { return one.reaction != Reaction::kNone; }));
+}
+
+// Returns the change that moves a fault, which ended a process only after the
+// training, into the training of a run without restarts; "" if there is no such
+// fault.
+std::string EarlierEnd(const UnmetRun& run) {
+  const Record& record = run.record();
+  if (!IsDone(record) || EndedAttempts(run) > 0) return "";
+  const uint64_t last = record.launchers.back().result->steps;
+  const uint64_t step = record.expect.resumed_from_step.value_or(last / 2) + 1;
+  for (const FaultOccurrence& occurrence : run.outline.occurrences) {
+    const RecordFault& fault = *occurrence.fault;
+    const bool came_after =
+        StepReachedBy(record, occurrence.event().t_ns) >= last;
+    if (!EndsItsProcess(fault) || !came_after || step > last) continue;
+    return fmt::format(
+        "let fault {} come during the training: set its `at` to {{worker: {}, "
+        "step: {}}}{}",
+        fault.id, fault.worker, step,
+        fault.latency_ns > 0 ? " and remove its latency" : "");
+  }
+  return "";
+}
+
 // Returns the change after which the run has `number` more interruptions.
 std::string MoreEnds(const UnmetRun& run, uint64_t number) {
   if (std::string text = EndsBeforeStop(run, number); !text.empty()) {
@@ -169,11 +207,13 @@ std::string MoreEnds(const UnmetRun& run, uint64_t number) {
     std::string longer = LongerDelay(run.record().setup, *occurrence.fault);
     if (!longer.empty()) return longer;
   }
-  if (run.all.empty() && number == 1) {
-    return "add a fault that ends a worker (do: crash)";
+  const size_t ended = EndedAttempts(run);
+  if (number == 1) {
+    if (std::string text = EarlierEnd(run); !text.empty()) return text;
+    if (ended == 0) return "add a fault that ends a worker (do: crash)";
   }
   return fmt::format("add a fault that ends a worker (do: crash) {}",
-                     IncarnationsText(run.all.size() + 1, number));
+                     IncarnationsText(ended + 1, number));
 }
 
 std::string OneMoreEnd(const UnmetRun& run) { return MoreEnds(run, 1); }
@@ -206,13 +246,6 @@ std::string FewerRestarts(const UnmetRun& run, uint64_t permitted) {
              ? "remove stop_at_step from launches, as a job that stops before "
                "its end is started again"
              : "";
-}
-
-bool HasNotice(const Outline& outline) {
-  return std::ranges::any_of(outline.occurrences,
-                             [](const FaultOccurrence& occurrence) {
-                               return occurrence.traits.gives_notice;
-                             });
 }
 
 // Returns true iff the training ended because its values were not finite.
@@ -319,6 +352,28 @@ bool HasLossThatIsNotFinite(const Record& record) {
   });
 }
 
+// Returns the change after which a run that was completed stops on a preemption
+// notice; "" if none is known.
+std::string RemedyForStop(const UnmetRun& run) {
+  const RunSetup& setup = run.record().setup;
+  const FaultOccurrence* const notice = FirstNotice(run.outline);
+  if (notice == nullptr) {
+    return "add a preemption notice (do: preempt) before the last step, "
+           "and set preemption.requeue to 0, so that the job does not "
+           "start again after its stop";
+  }
+  if (!run.all.empty()) return RemedyForEnd(run, 0);
+  if (setup.notice_grace_ns > 0) return WithoutNoticeGrace(setup);
+  const uint64_t last = LastStepOf(run.record());
+  const uint64_t latest =
+      last > setup.steps_per_execution ? last - setup.steps_per_execution : 0;
+  if (notice->fault->polled || notice->event().step <= latest || latest == 0) {
+    return "";
+  }
+  return StepAdvice(*notice->fault, {.last = latest}) +
+         ", as a run that reads a notice in its last step completes";
+}
+
 std::string RemedyForOutcome(const UnmetRun& run) {
   const Record& record = run.record();
   const bool is_done = IsDone(record);
@@ -329,12 +384,7 @@ std::string RemedyForOutcome(const UnmetRun& run) {
       if (is_done) return OneMoreEnd(run);
       return RemedyForEnd(run, run.all.empty() ? 0 : run.all.size() - 1);
     case Outcome::kStopsCleanly:
-      if (is_done && !HasNotice(run.outline)) {
-        return "add a preemption notice (do: preempt) before the last step, "
-               "and set preemption.requeue to 0, so that the job does not "
-               "start again after its stop";
-      }
-      return RemedyForEnd(run, 0);
+      return is_done ? RemedyForStop(run) : RemedyForEnd(run, 0);
     case Outcome::kGivesUp:
       return is_done ? RemedyForGivingUp(run) : "";
     case Outcome::kRefuses:
@@ -544,96 +594,13 @@ std::string RemedyForEpochsAfterRestart(const UnmetRun& run) {
       fault->id);
 }
 
-// The ends of the first and the last epoch of a run.
-struct Course {
-  const RecordEvent& first;
-  const RecordEvent& last;
-
-  // Returns "from the end of epoch 1 to that of epoch 3".
-  std::string Text() const {
-    return fmt::format("from the end of epoch {} to that of epoch {}",
-                       first.epoch + 1, last.epoch + 1);
-  }
-};
-
-// Returns nullopt if fewer than two epochs ended.
-std::optional<Course> CourseOf(const Record& record) {
-  const std::map<uint64_t, const RecordEvent*> ends = EpochEndsOf(record);
-  if (ends.size() < 2) return std::nullopt;
-  return Course{.first = *ends.begin()->second, .last = *ends.rbegin()->second};
-}
-
-std::string LongerTraining(const Record& record) {
-  return fmt::format(
-      "train longer (job.epochs is {}) or change job.optimizer.lr, as training "
-      "without faults gives the same values",
-      record.setup.epochs);
-}
-
-// Returns the change of the learning rate for a loss that is not finite or
-// hardly changes; "" for other losses.
-std::string RateForLoss(const Course& course) {
-  // A smaller relative change of the loss counts as no progress.
-  constexpr double kLeastChange = 0.05;
-  const double first = std::bit_cast<float>(course.first.loss_bits);
-  const double last = std::bit_cast<float>(course.last.loss_bits);
-  if (!std::isfinite(first) || !std::isfinite(last)) {
-    const RecordEvent& end = std::isfinite(first) ? course.last : course.first;
-    return fmt::format(
-        "lower job.optimizer.lr, as the loss is not finite at the end of epoch "
-        "{}",
-        end.epoch + 1);
-  }
-  if (first > 0 && std::abs(last - first) < kLeastChange * first) {
-    return fmt::format(
-        "raise job.optimizer.lr, as the loss changes by only {:.1f}% {}",
-        100 * std::abs(last - first) / first, course.Text());
-  }
-  return "";
-}
-
 std::string RemedyForLoss(const UnmetRun& run) {
-  const std::optional<Course> course = CourseOf(run.record());
-  if (!course) return LongerTraining(run.record());
-  if (std::string text = RateForLoss(*course); !text.empty()) return text;
-  return std::bit_cast<float>(course->last.loss_bits) <
-                 std::bit_cast<float>(course->first.loss_bits)
-             ? LongerTraining(run.record())
-             : fmt::format("lower job.optimizer.lr, as the loss rises {}",
-                           course->Text());
+  return IsDone(run.record()) ? LossRemedy(run.record()) : RemedyForEnd(run, 0);
 }
 
 std::string RemedyForAccuracy(const UnmetRun& run) {
-  const std::optional<Course> course = CourseOf(run.record());
-  if (!course) return LongerTraining(run.record());
-  if (std::string text = RateForLoss(*course); !text.empty()) return text;
-  const auto& [first, last] = *course;
-  if (last.count < first.count) {
-    return fmt::format(
-        "lower job.optimizer.lr, as fewer samples are correct at the end of "
-        "epoch {} ({}) than at that of epoch {} ({})",
-        last.epoch + 1, last.count, first.epoch + 1, first.count);
-  }
-  return fmt::format(
-      "train longer (job.epochs is {}) or raise job.optimizer.lr, as {} "
-      "correct "
-      "at the end of epoch {} and at that of epoch {}",
-      run.record().setup.epochs,
-      first.count == 1 ? "1 sample is"
-                       : fmt::format("{} samples are", first.count),
-      first.epoch + 1, last.epoch + 1);
-}
-
-// Returns the advice to train a second epoch if a completed run had only one,
-// so that the scenario can compare epochs; else "".
-std::string RemedyForEpochs(const UnmetRun& run) {
-  const uint64_t epochs = run.record().setup.epochs;
-  return epochs < 2 && IsDone(run.record())
-             ? fmt::format(
-                   "set job.epochs ({}) to 2 or more, as loss and "
-                   "accuracy compare the first epoch with the last",
-                   epochs)
-             : "";
+  return IsDone(run.record()) ? AccuracyRemedy(run.record())
+                              : RemedyForEnd(run, 0);
 }
 
 // An expectation, by the name of its finding, and the change that meets it.
@@ -652,7 +619,6 @@ constexpr std::array kRemedies = {
     NamedRemedy{"saves", RemedyForSaves},
     NamedRemedy{"epochs_after_restart", RemedyForEpochsAfterRestart},
     NamedRemedy{"checkpoints", RemedyForCheckpoints},
-    NamedRemedy{"epochs", RemedyForEpochs},
     NamedRemedy{"loss", RemedyForLoss},
     NamedRemedy{"accuracy", RemedyForAccuracy},
     NamedRemedy{"exit_code", RemedyForExitCode},
@@ -681,7 +647,41 @@ struct NamedChange {
   }
 };
 
+// Returns the first change, followed by the expectations whose changes depend
+// on its result. If the run restarted, the change for resumed_from comes first,
+// because a later end of the workers changes the other values, too.
+std::string OneAtATime(const UnmetRun& run,
+                       const std::vector<NamedChange>& changes) {
+  if (changes.empty()) return "";
+  const auto meets_resume = [](const NamedChange& change) {
+    return std::ranges::find(change.meets, "resumed_from") !=
+           change.meets.end();
+  };
+  auto first = changes.begin();
+  if (run.facts().restarts > 0) {
+    const auto resume = std::ranges::find_if(changes, meets_resume);
+    if (resume != changes.end()) first = resume;
+  }
+  std::vector<std::string_view> others;
+  for (auto change = changes.begin(); change != changes.end(); ++change) {
+    if (change == first) continue;
+    others.insert(others.end(), change->meets.begin(), change->meets.end());
+  }
+  return first->text + ThenRunAgain(others);
+}
+
 }  // namespace
+
+std::string ThenRunAgain(std::vector<std::string_view> unmet) {
+  std::ranges::sort(unmet);
+  unmet.erase(std::unique(unmet.begin(), unmet.end()), unmet.end());
+  return unmet.empty()
+             ? ""
+             : fmt::format(
+                   "; then run the scenario again, as {} may still be "
+                   "unmet",
+                   fmt::join(unmet, ", "));
+}
 
 std::string FewerInterruptions(const Outline& outline, uint64_t permitted) {
   return FewerInterruptions(outline.record, InterruptionsOf(outline),
@@ -731,14 +731,7 @@ std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict) {
       same->Add(std::move(text), found->name);
     }
   }
-  if (changes.size() == 1) return changes.front().text;
-  std::vector<std::string> texts;
-  texts.reserve(changes.size());
-  for (const NamedChange& change : changes) {
-    texts.push_back(fmt::format("for {}, {}", fmt::join(change.meets, " and "),
-                                change.text));
-  }
-  return fmt::format("{}", fmt::join(texts, "; and "));
+  return OneAtATime(run, changes);
 }
 
 }  // namespace gauntlet

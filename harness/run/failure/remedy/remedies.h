@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "harness/oracle/history/outline.h"
 #include "harness/record/verdict.h"
@@ -22,11 +24,15 @@ std::string FewerInterruptions(const Outline& outline, uint64_t permitted);
 // interruption.
 std::string ShorterDelays(const Outline& outline);
 
+// Returns "; then run the scenario again, as recomputed_steps may still be
+// unmet" for the expectations that the advice before it may not meet; "" if
+// there are none.
+std::string ThenRunAgain(std::vector<std::string_view> unmet);
+
 // Returns the change for the unmet expectations whose remedies are known, such
 // as "set the step of fault c (6) to a value from 9 to 11, so that the save of
-// step 8 comes before it"; "" if none is. If several changes are needed, names
-// the expectations that each meets: "for resumed_from, …; and for checkpoints,
-// …".
+// step 8 comes before it"; "" if none is. If several changes may be needed,
+// returns the first, followed by ThenRunAgain with the other expectations.
 std::string RemedyForUnmet(const Outline& outline, const Verdict& verdict);
 
 }  // namespace gauntlet

@@ -61,14 +61,24 @@ std::string LimitFaultsText(const Record& record,
                      is_one ? "it" : "them");
 }
 
-// Returns "completes" or "recovers", the outcome of the run once the fault is
-// limited, if the scenario expects the other one of these two; else "".
+// Returns "completes" or "recovers", the outcome of the run once the faults are
+// limited, if the scenario expects the other one of these two; else "". A run
+// that other faults restart, too, still recovers.
 std::string_view OutcomeWithout(const Expectation& expect,
-                                const RecordFault& fault) {
-  const FaultTraits traits = TraitsOf(fault);
+                                const std::vector<Interruption>& all,
+                                const std::vector<const RecordFault*>& faults) {
+  const FaultTraits traits = TraitsOf(*faults.front());
   const bool ends_process = traits.ends_incarnation || traits.fails_device ||
                             traits.cuts_power || traits.kills_launcher;
-  if (expect.outcome == Outcome::kRecovers && traits.reports_error) {
+  const bool has_others =
+      std::ranges::any_of(all, [&faults](const Interruption& one) {
+        return !one.faults.empty() &&
+               std::ranges::none_of(faults, [&one](const RecordFault* fault) {
+                 return one.faults.contains(fault);
+               });
+      });
+  if (expect.outcome == Outcome::kRecovers && traits.reports_error &&
+      !has_others) {
     return OutcomeName(Outcome::kCompletes);
   }
   if (expect.outcome == Outcome::kCompletes && ends_process) {
@@ -253,12 +263,13 @@ std::string UnmetResumeText(const Record& record, const Verdict& verdict) {
 }  // namespace
 
 FaultsRemedy EndlessFaultsRemedy(const Outline& outline) {
+  const std::vector<Interruption> all = InterruptionsOf(outline);
   const std::vector<const RecordFault*> faults =
-      EndlessFaults(outline.record, InterruptionsOf(outline));
+      EndlessFaults(outline.record, all);
   if (faults.empty()) return {};
   const Expectation& expect = outline.record.expect;
   std::string text = LimitFaultsText(outline.record, faults);
-  if (const std::string_view outcome = OutcomeWithout(expect, *faults.front());
+  if (const std::string_view outcome = OutcomeWithout(expect, all, faults);
       !outcome.empty()) {
     text +=
         fmt::format(" and set outcome: {}, as the run then needs {}", outcome,

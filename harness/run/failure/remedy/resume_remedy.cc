@@ -20,7 +20,6 @@
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/remedy/fault_step.h"
 #include "harness/run/failure/remedy/notice_step.h"
-#include "harness/run/failure/remedy/permitted_values.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,6 +28,9 @@ namespace {
 
 // Time of an event after the last one of a run.
 constexpr int64_t kAfterTheRun = INT64_MAX;
+
+// A save takes at most this many times its usual duration.
+constexpr int64_t kMostTimesUsual = 2;
 
 // A generation that started after an interruption.
 struct Restart {
@@ -246,6 +248,33 @@ std::string UndamagedCheckpoint(const Outline& outline, const Restart& restart,
   return "";
 }
 
+// Returns "remove fault e, which made the save of step 8 fail"; "" if no fault
+// made it fail.
+std::string UnfailedSave(const Record& record, const BegunSave& save) {
+  const std::vector<const RecordFault*> failing = FailingFaults(record, save);
+  return failing.empty()
+             ? ""
+             : fmt::format("remove {}, which made the save of step {} fail",
+                           NamedFaults(failing), save.step);
+}
+
+// Returns the change after which an asynchronous save that failed, and might
+// otherwise still be in progress when the fault ends the workers, comes before
+// it; "" for other saves.
+std::string EndAfterFailedSave(const Record& record, const Restart& restart,
+                               const BegunSave& save) {
+  if (!record.setup.async_saves || restart.fired == nullptr ||
+      save.ending != SaveEnding::kFailed) {
+    return "";
+  }
+  const int64_t left_ns = restart.fired->t_ns - save.begin_ns;
+  const bool is_known = !DurationsOfSaves(record).empty();
+  const bool may_be_pending =
+      !is_known ||
+      IsSlowAnyway(record, save, save.begin_ns + left_ns / kMostTimesUsual);
+  return may_be_pending ? AfterSaveAdvice(record, restart, save.step) : "";
+}
+
 // Returns the change after which the checkpoint of a step whose save had begun
 // by the restart can be loaded then; "" if it could be, or if no change is
 // known.
@@ -255,12 +284,7 @@ std::string LoadableCheckpoint(const Outline& outline, const Restart& restart,
     return CompletedSave(outline, restart, save);
   }
   if (save.ending == SaveEnding::kFailed) {
-    const std::vector<const RecordFault*> failing =
-        FailingFaults(outline.record, save);
-    return failing.empty()
-               ? ""
-               : fmt::format("remove {}, which made the save of step {} fail",
-                             NamedFaults(failing), save.step);
+    return UnfailedSave(outline.record, save);
   }
   return UndamagedCheckpoint(outline, restart, save.step);
 }
@@ -447,6 +471,31 @@ std::string SoonAfterSaveAdvice(const RunSetup& setup, const Restart& restart,
                      Counted(most, "step"), saved);
 }
 
+// Returns true iff the fault ended the workers in a save before its commit.
+bool EndedBeforeCommit(const Record& record, const Restart& restart) {
+  return restart.ending != nullptr && restart.ending->in_save &&
+         restart.fired != nullptr &&
+         !FiredAfterCommit(record, restart,
+                           StepOfSaveAt(record, *restart.fired));
+}
+
+// Returns the change after which the fault, which ended the workers in a save,
+// comes at the first step after the save that was loaded: "set `at` of fault c
+// to {worker: 1, step: 11}, as …"; "" if that save may still be in progress at
+// this step, or if the workers loaded no checkpoint.
+std::string AtNextStepAdvice(const RunSetup& setup,
+                             const MostRecomputed& found) {
+  const RecordFault& fault = *found.restart.ending;
+  if (setup.async_saves || found.steps.from == 0 || !EndsItsProcess(fault) ||
+      found.generation->resumed_from_memory) {
+    return "";
+  }
+  return fmt::format(
+      "set `at` of fault {} to {{worker: {}, step: {}}}, as a worker that ends "
+      "in a save has not committed the step of this save",
+      fault.id, fault.worker, found.steps.from + 1);
+}
+
 // Returns the change of checkpoint.every after which at most `most` steps are
 // recomputed; "" if it is the present value.
 std::string MoreSaves(const RunSetup& setup, uint64_t most) {
@@ -520,7 +569,9 @@ std::string ResumeRemedy(const Outline& outline, const Verdict& verdict) {
   for (const BegunSave& save : SavesBegunBy(record, restart.start)) {
     if (save.step != expected) continue;
     std::string text = LoadableCheckpoint(outline, restart, save);
-    return text.empty() ? LaterEndAdvice(record, restart, save) : text;
+    if (text.empty()) return LaterEndAdvice(record, restart, save);
+    const std::string moved = EndAfterFailedSave(record, restart, save);
+    return moved.empty() ? text : fmt::format("{}, and {}", text, moved);
   }
   return AfterSaveAdvice(record, restart, expected);
 }
@@ -542,11 +593,18 @@ std::string RecomputedStepsRemedy(const Outline& outline,
       outline.record.expect.resumed_from_step;
   // With more saves, the run would resume from a later step.
   const bool keeps_resume = resumed && resumed == verdict.facts.resumed_from;
+  const bool ends_in_save =
+      found && EndedBeforeCommit(outline.record, found->restart);
+  // More saves do not help if the fault fires before the commit of a save, or
+  // if workers train on after the kill of their launcher: the steps since the
+  // last commit are always recomputed.
   const bool can_save_more =
-      most > 0 || !found || !KillsLauncher(found->restart);
+      most > 0 || !found || !(KillsLauncher(found->restart) || ends_in_save);
   if (can_save_more && !keeps_resume) texts.push_back(MoreSaves(setup, most));
   if (found && setup.save_interval_steps > 0) {
-    texts.push_back(SoonAfterSaveAdvice(setup, found->restart, most));
+    texts.push_back(most == 0 && ends_in_save
+                        ? AtNextStepAdvice(setup, *found)
+                        : SoonAfterSaveAdvice(setup, found->restart, most));
   }
   std::erase(texts, "");
   if (texts.empty() && keeps_resume) {

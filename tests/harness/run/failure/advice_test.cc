@@ -825,6 +825,96 @@ TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
           ".gauntlet show 7/c --all."));
 }
 
+// A scenario, the advice on its failure, and the scenario after that change.
+struct FollowedAdvice {
+  const char* rest;
+  const char* advice;
+  const char* changed;
+};
+
+TEST_F(AdviceOnRunTest, ScenarioPasses_AfterTheAdvisedChange) {
+  const FollowedAdvice kCases[] = {
+      {"faults: [{id: c, at: {worker: 1, step: 8}, do: crash}]\n"
+       "expect: {outcome: completes, restarts: {exactly: 1}}\n",
+       "change outcome: completes or restarts: {exactly: 1} under expect "
+       "(c.yaml:13), as they exclude each other: a run that completes "
+       "after a restart recovers",
+       "faults: [{id: c, at: {worker: 1, step: 8}, do: crash}]\n"
+       "expect: {outcome: recovers, restarts: {exactly: 1}}\n"},
+      {"preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 12}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: stops-cleanly}\n",
+       "if the run was right, set outcome: completes under expect (c.yaml:14); "
+       "if the expectation is right, set the step of fault p (12) to 11 or "
+       "earlier, as a run that reads a notice in its last step completes",
+       "preemption: {requeue: 0}\n"
+       "faults: [{id: p, at: {worker: 1, step: 11}, do: preempt, with: {grace: "
+       "30s}}]\nexpect: {outcome: stops-cleanly}\n"},
+      {"faults: [{id: k, at: {worker: 1, point: run.finish}, do: kill, with: "
+       "{latency: 800us}}]\nexpect: {outcome: recovers}\n",
+       "if the run was right, set outcome: completes under expect (c.yaml:13); "
+       "if the expectation is right, let fault k come during the training: set "
+       "its `at` to {worker: 1, step: 7} and remove its latency",
+       "faults: [{id: k, at: {worker: 1, step: 7}, do: kill}]\n"
+       "expect: {outcome: recovers}\n"},
+      {"faults: [{id: k, at: {worker: chief, save: 2, point: "
+       "ckpt.manifest.write}, do: kill}]\n"
+       "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n",
+       "if the run was right, set recomputed_steps: {max: 4} under expect "
+       "(c.yaml:13); if the expectation is right, set `at` of fault k to "
+       "{worker: chief, step: 5}, as a worker that ends in a save has not "
+       "committed the step of this save",
+       "faults: [{id: k, at: {worker: chief, step: 5}, do: kill}]\n"
+       "expect: {outcome: recovers, recomputed_steps: {max: 0}}\n"},
+  };
+  for (const auto& [rest, advice, changed] : kCases) {
+    EXPECT_EQ(Advice("", rest), advice) << rest;
+    EXPECT_EQ(
+        Run(SmallScenario(std::string("seed: 7\n") + changed)).verdict.kind,
+        VerdictKind::kPass)
+        << changed;
+  }
+}
+
+// Without fault e, the asynchronous save may still be in progress at the crash.
+TEST_F(AdviceOnRunTest, FailedAsynchronousSave_NeedsALaterCrash) {
+  const auto text = [](const std::string& faults) {
+    std::string scenario = SmallScenario(
+        "seed: 7\nfaults: [" + faults +
+        "]\nexpect: {outcome: recovers, resumed_from: {step: 8}}\n");
+    const std::string keep = "keep: 2";
+    scenario.replace(scenario.find(keep), keep.size(), keep + ", mode: async");
+    return scenario;
+  };
+  EXPECT_EQ(Run(text("{id: e, at: {worker: 1, save: 2, point: "
+                     "ckpt.shard.write}, do: errno, with: {error: ENOSPC}}, "
+                     "{id: c, at: {worker: 0, step: 11}, do: crash}"))
+                .summary.next,
+            "if the run was right, set resumed_from: {step: 4} under expect "
+            "(c.yaml:13); if the expectation is right, remove fault e, which "
+            "made the save of step 8 fail, and set `at` of fault c to {worker: "
+            "0, save: 3, point: ckpt.begin}, so that the save of step 8 comes "
+            "before it, as each save waits for the one before");
+  EXPECT_EQ(Run(text("{id: c, at: {worker: 0, save: 3, point: ckpt.begin}, do: "
+                     "crash}"))
+                .verdict.kind,
+            VerdictKind::kPass);
+}
+
+// The failing saves end each start of the job; the crash also ends an attempt
+// of the first.
+TEST_F(AdviceOnRunTest, LimitedFault_NeedsNoOtherOutcomeBesideACrash) {
+  EXPECT_EQ(
+      Advice("",
+             "faults: [{id: e, at: {worker: all, incarnation: any, point: "
+             "ckpt.shard.write}, do: errno, with: {error: ENOSPC, repeat: "
+             "always}}, {id: c, at: {worker: 0, step: 7}, do: crash}]\n"
+             "expect: {outcome: recovers}\n"),
+      "if the run was right, set outcome: retry-later under expect "
+      "(c.yaml:13); if the expectation is right, limit fault e (set its repeat "
+      "to once, or end it with until)");
+}
+
 TEST_F(AdviceOnRunTest, SavesThatNeedTheEndOfTraining_ExcludeCheckpoints) {
   std::string text = SmallScenario(
       "seed: 7\nexpect: {outcome: completes, saves: {exactly: 4}, checkpoints: "

@@ -374,7 +374,8 @@ const BadBody kBodies[] = {
      "s.yaml:3:24: error: expected a worker's number, all, any or chief, found "
      "'boss'"},
     {"faults: [{at: {worker: 2}, do: crash}]",
-     "s.yaml:3:24: error: can never match: worker 2, but a has workers 0 to "
+     "s.yaml:3:24: error: can never match: worker 2, but the cluster has "
+     "workers 0 to "
      "1"},
     {"job: {replicas: 4}\nmatrix: {cluster.workers: [4, 2]}\n"
      "faults: [{at: {worker: 3}, do: crash}]",
@@ -433,20 +434,22 @@ const BadBody kBodies[] = {
      "expected at least 2 workers, found 1"},
     {"cluster: {workers: 2}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
-     "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
+     "s.yaml:4:10: error: groups: worker 2, but the cluster has workers 0 to "
+     "1"},
     {"cluster: {workers: 1, topology: one_host_per_worker}\n"
      "faults: [{at: {step: 1}, do: delay, with: {latency: 1s}}]",
      "s.yaml:4:10: error: delay of a single worker has no effect: expected "
      "at least 2 workers, found 1"},
     {"cluster: {workers: 4, workers_per_attempt: [2, 2]}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [2]]}}]",
-     "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
+     "s.yaml:4:10: error: groups: worker 2, but the cluster has workers 0 to "
+     "1"},
     {"faults: [{at: {step: 1}, do: crash, with: {exit_code: 7}}]",
      "s.yaml:3:55: error: expected none of the exit codes by which workers say "
      "how they ended (0, 1, 2, 7, 8, 9, 74, 75, 143), found 7"},
     {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
      "s.yaml:3:23: error: can never match: a finished run keeps its "
-     "checkpoints"},
+     "checkpoints, and only one that deletes them gets to ckpt.backup.delete"},
     {"faults: [{at: {point: ckpt.copy}, do: crash}]",
      "s.yaml:3:23: error: can never match: training waits for its saves, which "
      "need no copy"},

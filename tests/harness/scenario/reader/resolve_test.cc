@@ -404,6 +404,17 @@ TEST(ResolveTest, WarnsOfARecoveryWithoutARestart) {
   EXPECT_EQ(warnings("exactly: 1"), "");
 }
 
+TEST(ResolveTest, WarnsOfACompletionWithARestart) {
+  const std::string text =
+      "schema: gauntlet/v2\nname: a\nfaults: [{at: {step: 9}, do: crash}]\n"
+      "expect: {outcome: completes, restarts: {exactly: 1}}\n";
+  const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+  EXPECT_THAT(RenderWarnings(loaded, "f.yaml", text),
+              testing::StartsWith(
+                  "f.yaml:4:40: warning: `restarts` needs a restart, but a run "
+                  "that restarts does not complete, it recovers\n"));
+}
+
 TEST(ResolveTest, WarnsOfAStepAtAPointInTheBackground) {
   EXPECT_EQ(
       WarningsOf("async", "at: {step: 14, point: ckpt.rename}, do: crash"),

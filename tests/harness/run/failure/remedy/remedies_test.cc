@@ -172,13 +172,12 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
   }
 }
 
-// The text names, for each change, the expectations that it meets.
-TEST(RemediesTest, EachChangeNamesTheExpectationsThatItMeets) {
+TEST(RemediesTest, SeveralUnmet_AdvisesTheChangeForTheResumeFirst) {
   EXPECT_EQ(RemedyFor(CrashedRun(), {.restarts_max = 0, .resumed_from_step = 8},
                       {"outcome", "restarts", "resumed_from"}),
-            "for outcome and restarts, remove fault c, which ended attempt 1; "
-            "and for resumed_from, set the step of fault c (6) to a value from "
-            "9 to 12, so that the save of step 8 comes before it");
+            "set the step of fault c (6) to a value from 9 to 12, so that the "
+            "save of step 8 comes before it; then run the scenario again, as "
+            "outcome, restarts may still be unmet");
 }
 
 // job.max_steps ended the run in its second epoch of 6 steps.
@@ -469,8 +468,13 @@ TEST(RemediesTest, RunWithoutARestart_RefusesNothing) {
 
 TEST(RemediesTest, SingleEpochHasNoneToCompareWith) {
   Record record = CrashedRun();
+  record.launchers.back().result->epochs = 1;
+  record.launchers.back().result->steps = 9;
+  EXPECT_EQ(RemedyFor(record, {}, {"loss"}),
+            "raise job.max_steps (9), so that two epochs end, as loss and "
+            "accuracy compare the first epoch with the last");
   record.setup.epochs = 1;
-  EXPECT_EQ(RemedyFor(record, {}, {"epochs"}),
+  EXPECT_EQ(RemedyFor(record, {}, {"accuracy"}),
             "set job.epochs (1) to 2 or more, as loss and accuracy compare the "
             "first epoch with the last");
 }
