@@ -20,6 +20,7 @@
 #include "harness/run/failure/advice.h"
 #include "harness/run/failure/history/cut_save.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/limits/killed_in_grace.h"
 #include "harness/run/failure/limits/late_detection.h"
 #include "harness/run/failure/loss_differences.h"
@@ -106,7 +107,7 @@ std::string FirstLossText(const LossDifferences& losses) {
 std::string FinalText(const Record& record, const CaseResult& result,
                       const std::vector<std::string>& violated) {
   const FinalResult& final = *record.launchers.back().result;
-  const uint64_t last = record.golden.entries.back().step;
+  const uint64_t last = LastStepOf(record);
   const bool is_same = final.digest == record.golden.final_digest;
   const std::string steps =
       final.steps == last ? ""
@@ -135,7 +136,7 @@ std::string ReachedText(const Outline& outline) {
   for (const Generation& generation : outline.generations) {
     reached = std::max(reached, generation.last_step);
   }
-  const uint64_t last = record.golden.entries.back().step;
+  const uint64_t last = LastStepOf(record);
   if (reached < last || record.launchers.empty()) {
     return fmt::format("step {} of {} was reached", reached, last);
   }

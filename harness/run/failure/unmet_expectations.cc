@@ -392,16 +392,10 @@ std::string EpochsAfterRestartCause(const Unmet& unmet) {
 }
 
 // Returns the values that `loss: falls` and `accuracy: rises` compare, for
-// those of the two that are unmet.
-std::vector<std::string> TrendTexts(const Unmet& unmet) {
-  const std::map<uint64_t, const RecordEvent*> ends =
-      EpochEndsOf(unmet.outline.record);
-  if (ends.size() < 2) {
-    return {
-        fmt::format("loss: falls and accuracy: rises compare the ends of "
-                    "the first and the last epoch, but {}",
-                    ends.empty() ? "no epoch ended" : "only one epoch ended")};
-  }
+// those of the two that are unmet. `ends`: EpochEndsOf the record. REQUIRES: it
+// has two ends or more.
+std::vector<std::string> TrendTexts(
+    const Unmet& unmet, const std::map<uint64_t, const RecordEvent*>& ends) {
   const auto& [first, begin] = *ends.begin();
   const auto& [last, end] = *ends.rbegin();
   std::vector<std::string> texts;
@@ -424,11 +418,16 @@ std::vector<std::string> TrendTexts(const Unmet& unmet) {
 // Explains the course of the loss or the accuracy: "the undisturbed training
 // has this loss too: …". The harness does not know why training has it.
 std::string TrendCause(const Unmet& unmet) {
-  std::vector<std::string> texts = TrendTexts(unmet);
-  const bool has_trend = EpochEndsOf(unmet.outline.record).size() > 1;
-  if (!has_trend || !EqualsReferenceRun(unmet.verdict)) {
-    return JoinedTexts(std::move(texts));
+  const std::map<uint64_t, const RecordEvent*> ends =
+      EpochEndsOf(unmet.outline.record);
+  if (ends.size() < 2) {
+    return fmt::format(
+        "loss: falls and accuracy: rises compare the ends of the first and the "
+        "last epoch, but {}",
+        ends.empty() ? "no epoch ended" : "only one epoch ended");
   }
+  std::vector<std::string> texts = TrendTexts(unmet, ends);
+  if (!EqualsReferenceRun(unmet.verdict)) return JoinedTexts(std::move(texts));
   texts.emplace_back(
       "the undisturbed training gives the same values: each step is bitwise "
       "identical to the reference run's, so neither a fault nor the "

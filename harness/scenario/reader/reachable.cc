@@ -368,15 +368,17 @@ class Checker {
         case_.cluster.policy == RestartPolicy::kRejoin && faults_.size() > 1;
     const bool once =
         InfoOf(site.point).rate == HitRate::kOncePerSave && !again;
+    constexpr const char* kSavesHint =
+        "checkpoint.every sets when saves are due";
     if (*saves == 0 || (once && site.occurrence > *saves)) {
       Never(placed, *saves == 0 ? "point" : "occurrence",
             fmt::format("occurrence {} of {}, but the run makes {} saves",
                         site.occurrence, PointName(site.point), *saves),
-            "checkpoint.every sets when saves are due");
+            kSavesHint);
     } else if (site.save && !again && *site.save > *saves) {
       Never(placed, "save",
             fmt::format("save {}, but the run makes {}", *site.save, *saves),
-            "checkpoint.every sets when saves are due");
+            kSavesHint);
     }
     const auto retires = [](const PlacedFault& one) {
       return PartOf(one.fault.site) == RunPart::kRetirement;

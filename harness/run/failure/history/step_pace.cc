@@ -49,7 +49,7 @@ std::optional<StepPace> PaceOfTimedOutRun(const Outline& outline) {
       record.golden.entries.empty() || HasDelay(outline)) {
     return std::nullopt;
   }
-  StepPace pace = {.steps = record.golden.entries.back().step};
+  StepPace pace = {.steps = LastStepOf(record)};
   FindLastStep(record, pace);
   if (pace.step_ns == 0 || pace.reached >= pace.steps) return std::nullopt;
   const RecordEvent* const start =

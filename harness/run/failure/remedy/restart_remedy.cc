@@ -149,7 +149,7 @@ std::string EndlessStopRemedy(const Outline& outline) {
   const std::optional<FinalResult>& last = record.launchers[starts - 1].result;
   const std::optional<FinalResult>& before =
       record.launchers[starts - 2].result;
-  const uint64_t steps = record.golden.entries.back().step;
+  const uint64_t steps = LastStepOf(record);
   if (!last || !before || last->steps >= steps) return limit;
   const uint64_t left = steps - last->steps;
   const uint64_t trained =

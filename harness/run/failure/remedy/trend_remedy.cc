@@ -103,8 +103,7 @@ std::string AccuracyRemedy(const Record& record) {
   }
   return fmt::format(
       "train longer (job.epochs is {}) or raise job.optimizer.lr, as {} "
-      "correct "
-      "at the end of epoch {} and at that of epoch {}",
+      "correct at the end of epoch {} and at that of epoch {}",
       record.setup.epochs,
       first.count == 1 ? "1 sample is"
                        : fmt::format("{} samples are", first.count),
