@@ -131,7 +131,7 @@ Status Session::ApplyWelcome(Welcome welcome) {
 
 Status Session::AcceptWorkers() {
   for (int joined = 1; joined < options_.size();) {
-    Result<Client> client = AcceptClient(ChannelRole::kControl, deadline_);
+    Result<Client> client = AcceptClient(deadline_);
     if (!client.ok()) {
       for (size_t rank = 1; rank < control_.size(); ++rank) {
         if (control_[rank]) continue;
@@ -142,6 +142,11 @@ Status Session::AcceptWorkers() {
                       fmt::format("chief: waiting for {}", MissingRanks()));
     }
     Hello& hello = client->hello;
+    const Status valid = CheckHello(hello, ChannelRole::kControl);
+    if (!valid.ok()) {
+      Refuse(*client, valid);
+      continue;
+    }
     // If two hellos are of one rank, the second is from the next incarnation,
     // or the same incarnation has tried again. A hello of an earlier
     // incarnation is from a stale worker.
@@ -322,23 +327,36 @@ Duration Session::RingTimeout() const {
                                                   : options_.rendezvous_timeout;
 }
 
+// The previous rank may have ended after it had connected: a closed connection
+// is never accepted. On the chief, the hello of its next process ends the wait.
 Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
   const int previous = (options_.rank + options_.size() - 1) % options_.size();
   const Time deadline = world_->clock.Now() + RingTimeout();
   while (true) {
-    Result<Client> client = AcceptClient(role, deadline);
+    Result<Client> client = AcceptClient(deadline);
     if (!client.ok()) {
       EmitWorkerLost(previous, ReasonOfWait(client.status()), RingTimeout());
       return Annotate(client.status(),
                       fmt::format("rank {}: waiting for the ring from rank {}",
                                   options_.rank, previous));
     }
-    if (client->hello.rank == static_cast<uint32_t>(previous) &&
-        client->hello.generation == decision_.generation) {
-      return std::move(client->channel);
+    const Hello& hello = client->hello;
+    if (HasReplacedItsRank(hello)) {
+      EmitWorkerLost(static_cast<int>(hello.rank), Reason::kClosed,
+                     Duration::zero());
+      return Unavailable(
+          fmt::format("chief: rank {} came again as the ring of generation {} "
+                      "formed",
+                      hello.rank, decision_.generation));
     }
-    Refuse(*client, Unavailable(fmt::format("expected rank {} of generation {}",
-                                            previous, decision_.generation)));
+    Status status = CheckHello(hello, role);
+    if (status.ok() && (hello.rank != static_cast<uint32_t>(previous) ||
+                        hello.generation != decision_.generation)) {
+      status = Unavailable(fmt::format("expected rank {} of generation {}",
+                                       previous, decision_.generation));
+    }
+    if (status.ok()) return std::move(client->channel);
+    Refuse(*client, status);
   }
 }
 

@@ -166,9 +166,9 @@ class Session {
     Hello hello;
   };
   Client ClientOf(Incoming incoming, Hello hello) const;
-  // Returns the next connection whose first frame is a valid hello with that
-  // role. Refuses all others; a refusal is not an error of this session.
-  Result<Client> AcceptClient(ChannelRole role, Time deadline);
+  // Returns the next connection whose first frame is a hello.
+  Result<Client> AcceptClient(Time deadline);
+  bool HasReplacedItsRank(const Hello& hello) const;
   Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;
   // Returns the next connection. Logs rejected connections meanwhile.

@@ -81,15 +81,12 @@ Session::Client Session::ClientOf(Incoming incoming, Hello hello) const {
           .hello = std::move(hello)};
 }
 
-Result<Session::Client> Session::AcceptClient(ChannelRole role, Time deadline) {
+Result<Session::Client> Session::AcceptClient(Time deadline) {
   while (true) {
     ASSIGN_OR_RETURN(Incoming incoming, AcceptAny(deadline));
     Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
     if (!hello.ok()) continue;  // the gate rejects such frames
-    Client client = ClientOf(std::move(incoming), *std::move(hello));
-    const Status status = CheckHello(client.hello, role);
-    if (status.ok()) return client;
-    Refuse(client, status);
+    return ClientOf(std::move(incoming), *std::move(hello));
   }
 }
 
@@ -159,6 +156,20 @@ void Session::RefuseTakenRanks() {
 
 uint64_t Session::latest_incarnation() const {
   return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
+}
+
+// Returns true iff the hello shows that the rank's worker, which has joined
+// this chief, has ended or has left the generation: a launcher starts a later
+// incarnation only after the earlier one has ended, and only a worker that has
+// left a generation names it in a hello.
+bool Session::HasReplacedItsRank(const Hello& hello) const {
+  if (options_.rank != kChiefRank ||
+      !CheckHello(hello, ChannelRole::kControl).ok()) {
+    return false;
+  }
+  const JoinedWorker& known = joined_[hello.rank];
+  return hello.incarnation > known.incarnation ||
+         hello.generation > known.generation;
 }
 
 // Returns the error to send to the client; kUnavailable if it may retry.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/cluster/cluster_fixture.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -389,6 +390,49 @@ TEST(SessionTest, LaterProcess_WaitsForTheEndOfTheSession) {
     }
     EXPECT_EQ(next.lost().code(), Code::kUnavailable);
   }
+}
+
+// Rank 2 joins and never connects to the ring, as if it had died; then its next
+// process comes.
+TEST(SessionTest, NextProcessOfARankEndsTheWaitForItsRingConnection) {
+  for (const Hello& hello :
+       {Hello{.rank = 2, .incarnation = 2},
+        Hello{.rank = 2, .incarnation = 1, .generation = 1},
+        Hello{.rank = 1, .incarnation = 2}}) {
+    ClusterFixture cluster(3, 1);
+    cluster.options().incarnation = 1;
+    const Time begin = cluster.simulation().now();
+    cluster.StartWorker(0, GatherOnce);
+    cluster.StartWorker(1, GatherOnce);
+    LateProcess dead(cluster, std::chrono::seconds(1),
+                     {.rank = 2, .incarnation = 1});
+    LateProcess next(cluster, std::chrono::seconds(2), hello);
+    const Status& end = cluster.Run()[0];
+    EXPECT_EQ(end.code(), Code::kUnavailable);
+    EXPECT_THAT(end.message(),
+                HasSubstr(fmt::format(
+                    "rank {} came again as the ring of generation 1 formed",
+                    hello.rank)));
+    EXPECT_EQ(next.lost().code(), Code::kUnavailable) << "not refused";
+    EXPECT_LT(next.ended(), begin + std::chrono::seconds(3));
+  }
+}
+
+// A worker that gets no answer in time sends its hello again, and both may
+// arrive.
+TEST(SessionTest, SecondHelloOfOneProcessDoesNotEndTheWaitForTheRing) {
+  ClusterFixture cluster(3, 1);
+  cluster.options().incarnation = 1;
+  const Time begin = cluster.simulation().now();
+  cluster.StartWorker(0, GatherOnce);
+  cluster.StartWorker(1, GatherOnce);
+  LateProcess dead(cluster, std::chrono::seconds(1),
+                   {.rank = 2, .incarnation = 1});
+  LateProcess again(cluster, std::chrono::seconds(2),
+                    {.rank = 2, .incarnation = 1});
+  EXPECT_EQ(cluster.Run()[0].code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(again.refusal().message, "unexpected hello");
+  EXPECT_LT(again.ended(), begin + std::chrono::seconds(3));
 }
 
 TEST(SessionTest, RefusesCallersOfEveryKindWhileItTrains) {
