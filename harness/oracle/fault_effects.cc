@@ -97,7 +97,7 @@ void CheckEffect(const Record& record, const FaultOccurrence& occurrence,
   if (traits.ends_incarnation &&
       Has(incarnation, occurrence.index, RecordKind::kWorkerExited)) {
     check.Fail("no-effect",
-               fmt::format("fault {} fired ({}), but {} emitted an exit event",
+               fmt::format("fault {} fired ({}), but {} exited by itself",
                            occurrence.fault->id, occurrence.fault->summary,
                            NameOf(incarnation)));
   }

@@ -149,20 +149,30 @@ void AddFailed(const Record& record, const OldResume& resume,
 }
 
 // Adds the save that had begun last before the resume, if it is of a later step
-// and was pending.
-void AddPending(const Outline& outline, const OldResume& resume,
+// and was pending. Returns true iff it was; the clause then names the end that
+// led to the resume.
+bool AddPending(const Outline& outline, const OldResume& resume,
                 const std::vector<BegunSave>& saves,
                 std::vector<Clause>& clauses) {
   const auto last = std::ranges::max_element(saves, {}, &BegunSave::begin_ns);
   if (last == saves.end() || last->step <= resume.step ||
       last->ending != SaveEnding::kPending) {
-    return;
+    return false;
   }
   clauses.push_back(
       {.steps = {last->step},
        .text = PendingSaveText(
            outline, *last,
            {.since_ns = resume.since_ns, .until_ns = resume.event->t_ns})});
+  return true;
+}
+
+// Returns "the run resumed from step 5", or "the run started from scratch
+// again".
+std::string StartText(const OldResume& resume) {
+  return resume.is_cold
+             ? "the run started from scratch again"
+             : fmt::format("the run resumed from step {}", resume.step);
 }
 
 // Returns "no save of step 10 had begun when worker 1 was killed because of
@@ -185,11 +195,9 @@ std::string NotBegunText(const Outline& outline, const Verdict& verdict,
     save = fmt::format("no save of step {}", *expected);
   }
   return fmt::format(
-      "{} had begun when {}{}", save,
+      "{} had begun when {}, so {}", save,
       EndBeforeStartText(outline, resume.since_ns, *resume.event),
-      resume.is_cold
-          ? ", so the run started from scratch again"
-          : fmt::format(", so the run resumed from step {}", resume.step));
+      StartText(resume));
 }
 
 }  // namespace
@@ -205,7 +213,7 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
   std::vector<Clause> clauses;
   AddFailed(record, *resume, saves, clauses);
   AddUnloadable(record, *resume, clauses);
-  AddPending(outline, *resume, saves, clauses);
+  const bool was_pending = AddPending(outline, *resume, saves, clauses);
   // Puts the save of the expected step first, because it is the cause. The
   // other clauses only explain why the run did not resume from those saves.
   std::stable_partition(clauses.begin(), clauses.end(),
@@ -216,8 +224,14 @@ std::string ExplainOldResume(const Outline& outline, const Verdict& verdict) {
                         });
   if (clauses.empty()) return NotBegunText(outline, verdict, *resume);
   std::vector<std::string> texts;
-  texts.reserve(clauses.size());
+  texts.reserve(clauses.size() + 1);
   for (Clause& clause : clauses) texts.push_back(std::move(clause.text));
+  if (!was_pending) {
+    texts.push_back(fmt::format(
+        "when {}, {}",
+        EndBeforeStartText(outline, resume->since_ns, *resume->event),
+        StartText(*resume)));
+  }
   return JoinedTexts(std::move(texts));
 }
 

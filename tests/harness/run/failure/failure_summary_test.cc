@@ -357,7 +357,9 @@ expect: {outcome: recovers, resumed_from: {step: 8}}
   ASSERT_EQ(result.verdict.kind, VerdictKind::kFail);
   EXPECT_EQ(result.cause,
             "the save of step 8 failed: fault full (EIO in "
-            "model-00002-of-00002.safetensors)");
+            "model-00002-of-00002.safetensors); when worker 1 exited with code "
+            "70 because of fault dead (crash worker 1 at step.begin, step 10), "
+            "the run resumed from step 4");
 }
 
 // The save of step 10 fails while training is at step 15. That of step 15 has

@@ -17,6 +17,8 @@ using testing::HasSubstr;
 constexpr int64_t kMs = 1'000'000;
 constexpr const char* kEight = "/ckpt/step-000000008-g1";
 constexpr const char* kTwelve = "/ckpt/step-000000012-g1";
+constexpr const char* kThenResumed =
+    "; when worker 2 was killed, the run resumed from step 8";
 
 // Returns a run that expects to resume from step 12 and resumes from step 8.
 // Its save of step 8 takes 620 ms. That of step 12 begins at 1,000 ms, and
@@ -308,7 +310,8 @@ TEST(OldResumeTest, FailedSaveIsTheCause) {
   Record record = LateSaveRun();
   FirstIncarnation(record).push_back(
       {.kind = K::kSaveFailed, .t_ns = 1'510 * kMs, .step = 12});
-  EXPECT_EQ(CauseOf(record), "the save of step 12 failed");
+  EXPECT_EQ(CauseOf(record),
+            std::string("the save of step 12 failed") + kThenResumed);
 }
 
 // Returns LateSaveRun() with two failed saves, of steps 10 and 11, before that
@@ -366,10 +369,12 @@ TEST(OldResumeTest, FailedSaveComesBeforeALaterDamagedCheckpoint) {
        .t_ns = 1'505 * kMs,
        .path = std::string(kTwelve) + ".tmp/model.safetensors",
        .detail = "rot"});
-  EXPECT_EQ(CauseOf(record),
-            "the saves of steps 10 and 11 failed: fault full (ENOSPC in "
-            "MANIFEST.json); model.safetensors of step-000000012-g1 was "
-            "damaged by fault rot");
+  EXPECT_EQ(
+      CauseOf(record),
+      std::string("the saves of steps 10 and 11 failed: fault full (ENOSPC in "
+                  "MANIFEST.json); model.safetensors of step-000000012-g1 was "
+                  "damaged by fault rot") +
+          kThenResumed);
 }
 
 TEST(OldResumeTest, SavesOfAnEarlierGenerationAreNoCause) {
@@ -411,8 +416,11 @@ TEST(OldResumeTest, DamagedCheckpointIsTheCause) {
        .t_ns = 1'505 * kMs,
        .path = std::string(kTwelve) + ".tmp/model.safetensors",
        .detail = "rot"});
-  EXPECT_EQ(CauseOf(record),
-            "model.safetensors of step-000000012-g1 was damaged by fault rot");
+  EXPECT_EQ(
+      CauseOf(record),
+      std::string(
+          "model.safetensors of step-000000012-g1 was damaged by fault rot") +
+          kThenResumed);
 }
 
 TEST(OldResumeTest, RejectionOfADamagedCheckpointHasItsReason) {
@@ -429,9 +437,12 @@ TEST(OldResumeTest, RejectionOfADamagedCheckpointHasItsReason) {
                   .t_ns = 1'990 * kMs,
                   .path = kTwelve,
                   .detail = "model.safetensors: expected 9 bytes, found 5"});
-  EXPECT_EQ(CauseOf(record),
-            "model.safetensors of step-000000012-g1 was damaged by fault cut, "
-            "and the run rejected that checkpoint (expected 9 bytes, found 5)");
+  EXPECT_EQ(
+      CauseOf(record),
+      std::string(
+          "model.safetensors of step-000000012-g1 was damaged by fault cut, "
+          "and the run rejected that checkpoint (expected 9 bytes, found 5)") +
+          kThenResumed);
 }
 
 TEST(OldResumeTest, DamageAfterTheResumeIsNoCause) {
@@ -448,8 +459,11 @@ TEST(OldResumeTest, CheckpointWithoutRemainsIsTheCause) {
   Record record = SavedRun();
   record.left.store_listed = true;
   record.incarnations[1].events[0].path = kEight;  // the claim takes this one
-  EXPECT_EQ(CauseOf(record),
-            "step-000000012-g1 was acknowledged, but nothing of it remained");
+  EXPECT_EQ(
+      CauseOf(record),
+      std::string(
+          "step-000000012-g1 was acknowledged, but nothing of it remained") +
+          kThenResumed);
 }
 
 TEST(OldResumeTest, RejectedCheckpointIsTheCause) {
@@ -459,7 +473,9 @@ TEST(OldResumeTest, RejectedCheckpointIsTheCause) {
                                                   .t_ns = 1'990 * kMs,
                                                   .path = kTwelve,
                                                   .detail = "no manifest"});
-  EXPECT_EQ(CauseOf(record), "step-000000012-g1 was rejected (no manifest)");
+  EXPECT_EQ(CauseOf(record),
+            std::string("step-000000012-g1 was rejected (no manifest)") +
+                kThenResumed);
 }
 
 }  // namespace
