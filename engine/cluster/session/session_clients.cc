@@ -158,18 +158,19 @@ uint64_t Session::latest_incarnation() const {
   return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
 }
 
-// Returns true iff the hello shows that the rank's worker, which has joined
-// this chief, has ended or has left the generation: a launcher starts a later
-// incarnation only after the earlier one has ended, and only a worker that has
-// left a generation names it in a hello.
+// Returns true iff the hello proves that the joined worker of that rank has
+// ended or left its generation. A later incarnation starts only after the
+// earlier one has ended. A worker sends a generation only after it has left
+// that generation. The hello of an earlier incarnation is from a stale worker
+// and proves nothing.
 bool Session::HasReplacedItsRank(const Hello& hello) const {
   if (options_.rank != kChiefRank ||
       !CheckHello(hello, ChannelRole::kControl).ok()) {
     return false;
   }
   const JoinedWorker& known = joined_[hello.rank];
-  return hello.incarnation > known.incarnation ||
-         hello.generation > known.generation;
+  return std::pair(hello.incarnation, hello.generation) >
+         std::pair(known.incarnation, known.generation);
 }
 
 // Returns the error to send to the client; kUnavailable if it may retry.
