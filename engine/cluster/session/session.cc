@@ -327,8 +327,9 @@ Duration Session::RingTimeout() const {
                                                   : options_.rendezvous_timeout;
 }
 
-// The previous rank may have ended after it had connected: a closed connection
-// is never accepted. On the chief, the hello of its next process ends the wait.
+// If the previous rank closes its connection before this rank accepts it, no
+// connection arrives. On the chief, a hello that supersedes a joined worker's
+// ends the wait.
 Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
   const int previous = (options_.rank + options_.size() - 1) % options_.size();
   const Time deadline = world_->clock.Now() + RingTimeout();
@@ -341,7 +342,7 @@ Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
                                   options_.rank, previous));
     }
     const Hello& hello = client->hello;
-    if (HasReplacedItsRank(hello)) {
+    if (SupersedesJoinedWorker(hello)) {
       EmitWorkerLost(static_cast<int>(hello.rank), Reason::kClosed,
                      Duration::zero());
       return Unavailable(

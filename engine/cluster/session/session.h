@@ -166,9 +166,13 @@ class Session {
     Hello hello;
   };
   Client ClientOf(Incoming incoming, Hello hello) const;
-  // Returns the next connection whose first frame is a hello.
+  // Returns the next connection whose first frame is a hello. The caller checks
+  // that hello.
   Result<Client> AcceptClient(Time deadline);
-  bool HasReplacedItsRank(const Hello& hello) const;
+  // Returns true iff the hello proves that the joined worker of its rank has
+  // ended, or has left its generation. Always false on ranks other than the
+  // chief.
+  bool SupersedesJoinedWorker(const Hello& hello) const;
   Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;
   // Returns the next connection. Logs rejected connections meanwhile.

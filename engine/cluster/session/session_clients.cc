@@ -158,12 +158,11 @@ uint64_t Session::latest_incarnation() const {
   return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
 }
 
-// Returns true iff the hello proves that the joined worker of that rank has
-// ended or left its generation. A later incarnation starts only after the
+// A later incarnation starts only after the
 // earlier one has ended. A worker sends a generation only after it has left
 // that generation. The hello of an earlier incarnation is from a stale worker
 // and proves nothing.
-bool Session::HasReplacedItsRank(const Hello& hello) const {
+bool Session::SupersedesJoinedWorker(const Hello& hello) const {
   if (options_.rank != kChiefRank ||
       !CheckHello(hello, ChannelRole::kControl).ok()) {
     return false;

@@ -149,8 +149,8 @@ void AddFailed(const Record& record, const OldResume& resume,
 }
 
 // Adds the save that had begun last before the resume, if it is of a later step
-// and was pending. Returns true iff it was; the clause then names the end that
-// led to the resume.
+// and was pending. Returns true iff it added a clause. This clause names the
+// end that led to the resume, if one is recorded after the save began.
 bool AddPending(const Outline& outline, const OldResume& resume,
                 const std::vector<BegunSave>& saves,
                 std::vector<Clause>& clauses) {

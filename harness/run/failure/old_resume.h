@@ -15,7 +15,9 @@ namespace gauntlet {
 //   - "… of step-000000010-g1 was damaged by fault rot": a newer checkpoint
 //     could not be loaded;
 //   - "the save of step 12 was still being written when worker 2 was killed
-//     because of fault k (…), 575 ms after the save began; …".
+//     because of fault k (…), 575 ms after the save began; …";
+//   - last, unless such a save is among them: "when worker 2 was killed because
+//     of fault k (…), the run resumed from step 4".
 // The reason about the expected step comes first. If there is none of these,
 // returns "no save of step 8 had begun when …". Returns "" if the expectations
 // `resumed_from` and `recomputed_steps` are met, or if the record shows no

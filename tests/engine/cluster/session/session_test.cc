@@ -392,29 +392,46 @@ TEST(SessionTest, LaterProcess_WaitsForTheEndOfTheSession) {
   }
 }
 
-// Rank 2 joins and never connects to the ring, as if it had died; then its next
-// process comes.
-TEST(SessionTest, NextProcessOfARankEndsTheWaitForItsRingConnection) {
+// Rank 2 joins and never connects to the ring, as if it had died. A second
+// later a hello arrives.
+class UnfinishedRing {
+ public:
+  UnfinishedRing(uint64_t incarnation, const Hello& hello)
+      : begin_(cluster_.simulation().now()),
+        dead_(cluster_, std::chrono::seconds(1),
+              {.rank = 2, .incarnation = incarnation}),
+        late_(cluster_, std::chrono::seconds(2), hello) {
+    cluster_.options().incarnation = incarnation;
+    cluster_.StartWorker(0, GatherOnce);
+    cluster_.StartWorker(1, GatherOnce);
+  }
+
+  // Returns the chief's final status.
+  const Status& Run() { return cluster_.Run()[0]; }
+  const LateProcess& late() const { return late_; }
+  Duration answered_after() const { return late_.ended() - begin_; }
+
+ private:
+  ClusterFixture cluster_{3, 1};
+  Time begin_;
+  LateProcess dead_;
+  LateProcess late_;
+};
+
+TEST(SessionTest, HelloThatSupersedesAJoinedWorkerEndsTheWaitForTheRing) {
   for (const Hello& hello :
        {Hello{.rank = 2, .incarnation = 2},
         Hello{.rank = 2, .incarnation = 1, .generation = 1},
         Hello{.rank = 1, .incarnation = 2}}) {
-    ClusterFixture cluster(3, 1);
-    cluster.options().incarnation = 1;
-    const Time begin = cluster.simulation().now();
-    cluster.StartWorker(0, GatherOnce);
-    cluster.StartWorker(1, GatherOnce);
-    LateProcess dead(cluster, std::chrono::seconds(1),
-                     {.rank = 2, .incarnation = 1});
-    LateProcess next(cluster, std::chrono::seconds(2), hello);
-    const Status& end = cluster.Run()[0];
+    UnfinishedRing ring(1, hello);
+    const Status& end = ring.Run();
     EXPECT_EQ(end.code(), Code::kUnavailable);
     EXPECT_THAT(end.message(),
                 HasSubstr(fmt::format(
                     "rank {} came again as the ring of generation 1 formed",
                     hello.rank)));
-    EXPECT_EQ(next.lost().code(), Code::kUnavailable) << "was refused";
-    EXPECT_LT(next.ended(), begin + std::chrono::seconds(3));
+    EXPECT_EQ(ring.late().lost().code(), Code::kUnavailable) << "was refused";
+    EXPECT_LT(ring.answered_after(), std::chrono::seconds(3));
   }
 }
 
@@ -424,17 +441,10 @@ TEST(SessionTest, HelloThatProvesNoLossDoesNotEndTheWaitForTheRing) {
   for (const Hello& hello :
        {Hello{.rank = 2, .incarnation = 2},
         Hello{.rank = 2, .incarnation = 1, .generation = 1}}) {
-    ClusterFixture cluster(3, 1);
-    cluster.options().incarnation = 2;
-    const Time begin = cluster.simulation().now();
-    cluster.StartWorker(0, GatherOnce);
-    cluster.StartWorker(1, GatherOnce);
-    LateProcess dead(cluster, std::chrono::seconds(1),
-                     {.rank = 2, .incarnation = 2});
-    LateProcess late(cluster, std::chrono::seconds(2), hello);
-    EXPECT_EQ(cluster.Run()[0].code(), Code::kDeadlineExceeded);
-    EXPECT_EQ(late.refusal().message, "unexpected hello");
-    EXPECT_LT(late.ended(), begin + std::chrono::seconds(3));
+    UnfinishedRing ring(2, hello);
+    EXPECT_EQ(ring.Run().code(), Code::kDeadlineExceeded);
+    EXPECT_EQ(ring.late().refusal().message, "unexpected hello");
+    EXPECT_LT(ring.answered_after(), std::chrono::seconds(3));
   }
 }
 
