@@ -38,11 +38,11 @@ std::string CutReason(const std::string& text) {
   return text.substr(0, BytesOf(text, kLongestReason - 1)) + "…";
 }
 
-// Returns the text of an unmet expectation: "saves: expected …". If a check has
-// the same name, the text begins with "expectation".
+// Returns the text of an unmet expectation: "expectation saves: expected …".
+// The first word tells it from the text of a violation; a check may have its
+// name.
 std::string ExpectationText(const Finding& finding) {
-  return fmt::format("{}{}", IsInvariant(finding.name) ? "expectation " : "",
-                     finding.message);
+  return "expectation " + finding.message;
 }
 
 // Returns the reason of the verdict in two parts: the text of the first unmet

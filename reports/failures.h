@@ -41,9 +41,8 @@ bool ExpectsViolations(const CaseResult& one);
 
 // Returns the reason of the verdict. If the case was tried only once, the text
 // of the first check or expectation replaces its name: "store: the manifest is
-// torn; also saves". If a check has the same name as an expectation, the text
-// begins with "expectation": "expectation restarts: expected exactly 1, found
-// 2; also saves".
+// torn; also saves", or "expectation restarts: expected exactly 1, found 2;
+// also saves".
 std::string WholeReasonText(const CaseResult& one);
 // As WholeReasonText, but a long text of a check or an expectation is cut, so
 // that it fits on the line of a case.

@@ -70,9 +70,11 @@ TEST(JunitTest, RunReadsLikeThis) {
 }
 
 TEST(JunitTest, MessageOfAnUnmetExpectation_HasTheFoundValue) {
-  EXPECT_THAT(RenderJunit({.cases = {UnmetCase()}}),
-              HasSubstr("<failure message=\"resumed_from: expected step 10, "
-                        "found step 5\" "));
+  EXPECT_THAT(
+      RenderJunit({.cases = {UnmetCase()}}),
+      HasSubstr(
+          "<failure message=\"expectation resumed_from: expected step 10, "
+          "found step 5\" "));
 }
 
 TEST(JunitTest, FailureHasTheLinesThatExplainIt_EachOnce) {

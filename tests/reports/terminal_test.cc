@@ -113,8 +113,8 @@ TEST(TerminalTest, ReasonStandsBehindTheCause_AndAdviceBeforeTheEvents) {
 TEST(TerminalTest, UnmetExpectation_IsOnTheCaseLineAndBelowTheCause) {
   const CaseResult unmet = UnmetCase();
   EXPECT_EQ(RenderCaseLine(unmet, 20, Colour::kOff),
-            "FAIL         sim  disk-full-then-crash   57ms  resumed_from: "
-            "expected step 10, found step 5\n");
+            "FAIL         sim  disk-full-then-crash   57ms  expectation "
+            "resumed_from: expected step 10, found step 5\n");
   EXPECT_EQ(RenderFailure(unmet, Colour::kOff),
             R"(FAIL disk-full-then-crash (sim)   full.yaml:2
   cause     the save of step 10 failed, 8.1 ms after it began
@@ -172,14 +172,14 @@ TEST(TerminalTest, FurtherUnmetExpectationsAreNamedOnTheCaseLine) {
        "restarts: {exactly: 1}"},
       verdict.broken_expectations[0]};
   const std::string line = RenderCaseLine(unmet, 20, Colour::kOff);
-  EXPECT_THAT(line, HasSubstr("  outcome: expected xxx"));
+  EXPECT_THAT(line, HasSubstr("  expectation outcome: expected xxx"));
   EXPECT_THAT(line, EndsWith("x…; also restarts, resumed_from\n"));
   EXPECT_LT(line.size(), 220U);
   const std::string block = RenderFailure(unmet, Colour::kOff);
   EXPECT_THAT(block, HasSubstr("only the scenario's own expectations are not"));
 }
 
-TEST(TerminalTest, ExpectationWithTheNameOfACheckIsCalledExpectation) {
+TEST(TerminalTest, UnmetExpectationIsCalledExpectation) {
   CaseResult unmet = UnmetCase();
   unmet.verdict.reason = "restarts";
   unmet.verdict.broken_expectations = {

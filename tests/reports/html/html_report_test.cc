@@ -508,8 +508,9 @@ TEST(CaseSectionTest, SeveralUnmetExpectationsAreAllListed) {
 TEST(CaseSectionTest, UnmetExpectationStandsAboveTheCause) {
   const std::string html =
       RenderCaseSection(UnmetCase(), SampleRecord(), {.id = "case-0"});
-  EXPECT_THAT(html, HasSubstr("<p class=\"cause\">Failed: resumed_from: "
-                              "expected step 10, found step 5.</p>\n"
+  EXPECT_THAT(html, HasSubstr("<p class=\"cause\">Failed: expectation "
+                              "resumed_from: expected step 10, found step "
+                              "5.</p>\n"
                               "<dl class=\"summary\">\n"
                               "<dt>cause</dt><dd>the save of step 10 failed"));
   EXPECT_THAT(html, HasSubstr("<dt>checks</dt><dd>no check found a violation "
@@ -518,9 +519,11 @@ TEST(CaseSectionTest, UnmetExpectationStandsAboveTheCause) {
   EXPECT_EQ(CountOf(html, "expected step 10, found step 5"), 1u);
   const CaseTable table =
       RenderCaseTable({.cases = {UnmetCase()}}, {}, 1 << 20);
-  EXPECT_THAT(table.html,
-              HasSubstr("data-title=\"reason\">resumed_from: expected step 10, "
-                        "found step 5; cause: the save of step 10 failed"));
+  EXPECT_THAT(
+      table.html,
+      HasSubstr(
+          "data-title=\"reason\">expectation resumed_from: expected step 10, "
+          "found step 5; cause: the save of step 10 failed"));
 }
 
 TEST(CaseSectionTest, OutcomeSentenceNamesTheFirstViolation) {
@@ -568,7 +571,7 @@ TEST(CaseSectionTest, ReasonIsNotCut) {
   CaseResult unmet = UnmetCase();
   const std::string message = "outcome: " + std::string(300, 'x') + " end";
   unmet.verdict.broken_expectations[0].message = message;
-  EXPECT_EQ(OutcomeSentence(unmet), "Failed: " + message + ".");
+  EXPECT_EQ(OutcomeSentence(unmet), "Failed: expectation " + message + ".");
 }
 
 TEST(CaseSectionTest, PlannedFaultIsCalledAFault) {
