@@ -472,9 +472,8 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   ASSIGN_OR_RETURN(
       const LoadedScenarios loaded,
       command.demo ? Result(LoadDemo()) : LoadScenarioFiles(command.paths));
-  console.err << loaded.notes;
   if (!loaded.errors.empty()) {
-    console.err << loaded.errors;
+    console.err << TextOf(loaded.notes) << loaded.errors;
     return static_cast<int>(ExitCode::kUsage);
   }
   ASSIGN_OR_RETURN(const Selection selected,
@@ -482,6 +481,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
                      return std::getenv(name);
                    }));
   const std::vector<SuiteItem>& items = selected.items;
+  console.err << TextOfSelected(loaded.notes, items);
   if (!selected.note.empty()) {
     fmt::print(console.err, "gauntlet run: note: {}\n", selected.note);
   }

@@ -28,8 +28,9 @@ namespace {
 void LoadText(std::string_view text, const std::string& name,
               LoadedScenarios& loaded) {
   LoadedFile file = LoadScenarios(text, name);
-  loaded.notes += RenderOldSpellings(file, name);
-  loaded.notes += RenderWarnings(file, name, text);
+  loaded.notes.push_back({.file = name,
+                          .text = RenderOldSpellings(file, name) +
+                                  RenderWarnings(file, name, text)});
   if (!file.errors.empty()) {
     loaded.errors += RenderErrors(file, name, text);
     return;
@@ -291,6 +292,23 @@ Result<Selection> SelectCases(
   Selection selection = selector.Select(cases);
   RETURN_IF_ERROR(CheckNames(selection.items));
   return selection;
+}
+
+std::string TextOf(const std::vector<FileNotes>& notes) {
+  std::string text;
+  for (const FileNotes& one : notes) text += one.text;
+  return text;
+}
+
+std::string TextOfSelected(const std::vector<FileNotes>& notes,
+                           const std::vector<SuiteItem>& items) {
+  std::set<std::string_view> selected;
+  for (const SuiteItem& item : items) selected.insert(item.one.file);
+  std::string text;
+  for (const FileNotes& one : notes) {
+    if (selected.contains(one.file)) text += one.text;
+  }
+  return text;
 }
 
 std::string DataError(const std::vector<const Case*>& cases) {

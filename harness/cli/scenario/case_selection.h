@@ -14,11 +14,17 @@
 
 namespace gauntlet {
 
+// Deprecated spellings and warnings of a scenario file.
+struct FileNotes {
+  std::string file;
+  std::string text;  // rendered; empty: none
+};
+
 struct LoadedScenarios {
   std::vector<Case> cases;
   uint64_t scenarios = 0;
-  std::string errors;  // rendered; empty: none
-  std::string notes;   // deprecated spellings and warnings, rendered
+  std::string errors;            // rendered; empty: none
+  std::vector<FileNotes> notes;  // of each file, in order
 };
 
 // Loads all files in and below the paths, in order. Mistakes in the files are
@@ -48,6 +54,12 @@ struct Selection {
 Result<Selection> SelectCases(
     const RunCommand& command, const std::vector<Case>& cases,
     const std::function<const char*(const char*)>& variable);
+
+// Returns the texts of the notes. The second function omits files without a
+// selected item: a shard of a suite repeats no warning of another shard.
+std::string TextOf(const std::vector<FileNotes>& notes);
+std::string TextOfSelected(const std::vector<FileNotes>& notes,
+                           const std::vector<SuiteItem>& items);
 
 // Returns the error, with its place, of the first case whose data cannot be
 // read or do not fit its job; "" if there is none.

@@ -39,7 +39,7 @@ int RunValidate(const ValidateCommand& command, Console& console) {
                loaded.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
-  console.err << loaded->notes << loaded->errors;
+  console.err << TextOf(loaded->notes) << loaded->errors;
   if (!loaded->errors.empty()) return static_cast<int>(ExitCode::kUsage);
   if (loaded->cases.empty()) {
     fmt::print(console.err,

@@ -199,6 +199,23 @@ TEST_F(RunCommandTest, RunOfNoCase_KeepsLatestAndTheLastFailures) {
   EXPECT_TRUE(fs::exists(latest / "result.json"));
 }
 
+TEST_F(RunCommandTest, ShardRepeatsNoWarningOfAnotherShard) {
+  command_.lists = true;
+  for (const char* name : {"a", "b"}) {
+    const fs::path file = folder() / (std::string(name) + ".yaml");
+    const std::string rest =
+        "faults: [{at: {worker: 0, step: 6}, do: sigkill}]\n"
+        "expect: {outcome: recovers}\n";
+    ASSERT_TRUE(WriteTextFile(file, SmallScenario(rest, name)).ok());
+    command_.paths.push_back(file);
+  }
+  command_.shard = {.index = 2, .count = 2};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(err_.str(), Not(HasSubstr("a.yaml")));
+  EXPECT_THAT(err_.str(), HasSubstr("b.yaml:"));
+  EXPECT_THAT(err_.str(), HasSubstr("warning: "));
+}
+
 // A test runner numbers its shards from 0, and expects the status file.
 TEST_F(RunCommandTest, TakesTheShardOfATestRunner) {
   Write("d", "a");
