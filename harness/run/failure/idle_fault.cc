@@ -509,8 +509,7 @@ IdleReason LateKill(const Outline& outline) {
                         fault.id, occurrence.incarnation->worker,
                         DurationToText(Duration(fault.latency_ns)),
                         Seconds(lasted_ns)),
-            fmt::format("lower the latency of fault {} ({}) below that time, "
-                        "or set its `at` to an earlier step",
+            fmt::format("lower the latency of fault {} ({}) below that time",
                         fault.id, DurationToText(Duration(fault.latency_ns)))};
   }
   return {};

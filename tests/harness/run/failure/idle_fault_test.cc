@@ -180,8 +180,7 @@ TEST_F(IdleFaultTest, KillThatComesAfterTheExit_IsToComeEarlier) {
               MatchesRegex("fault k kills worker 0 20s after its point, but "
                            "the worker exited 0\\.[0-9]+ s after it.*"));
   EXPECT_EQ(result.summary.next,
-            "lower the latency of fault k (20s) below that time, or set its "
-            "`at` to an earlier step");
+            "lower the latency of fault k (20s) below that time");
 }
 
 TEST_F(IdleFaultTest, NoticeThatIsPolledTooLate_NeedsAShorterInterval) {
