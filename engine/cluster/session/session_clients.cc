@@ -158,10 +158,9 @@ uint64_t Session::latest_incarnation() const {
   return std::ranges::max(joined_, {}, &JoinedWorker::incarnation).incarnation;
 }
 
-// A later incarnation starts only after the
-// earlier one has ended. A worker sends a generation only after it has left
-// that generation. The hello of an earlier incarnation is from a stale worker
-// and proves nothing.
+// A later incarnation starts only after the earlier one has ended. A worker
+// sends a generation only after it has left that generation. The hello of an
+// earlier incarnation is from a stale worker and proves nothing.
 bool Session::SupersedesJoinedWorker(const Hello& hello) const {
   if (options_.rank != kChiefRank ||
       !CheckHello(hello, ChannelRole::kControl).ok()) {
