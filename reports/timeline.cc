@@ -601,6 +601,14 @@ size_t CountEvents(const Record& record) {
   return events + static_cast<size_t>(cuts);
 }
 
+int64_t TimeOfEvents(const Record& stored) {
+  const Record record = WithLaunchers(stored);
+  const std::vector<EventPlace> order = EventsByTime(record);
+  return order.empty() ? 0
+                       : EventAt(record, order.back()).t_ns -
+                             EventAt(record, order.front()).t_ns;
+}
+
 Timeline TimelineOf(const Record& stored, const TimelineFilter& filter) {
   Record record = WithLaunchers(stored);
   AddPowerCuts(record);

@@ -88,6 +88,9 @@ struct Timeline {
 
 // Returns the number of events of workers and launchers, and of power losses.
 size_t CountEvents(const Record& record);
+
+// Returns the time in ns from the first event of a run to its last one.
+int64_t TimeOfEvents(const Record& record);
 Timeline TimelineOf(const Record& record, const TimelineFilter& filter);
 
 // Returns one line of JSON, schema gauntlet.timeline/v1:

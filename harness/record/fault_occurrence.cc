@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "harness/record/text/number_list.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -57,11 +59,16 @@ std::string SaveOfFaultText(const Record& record, const RecordEvent& event) {
   if (fault == nullptr || !fault->in_save) return "";
   const std::optional<uint64_t> step = SaveInProgressAt(record, event);
   if (!step) return "";
+  std::vector<std::string> notes;
+  if (fault->save.value_or(0) > 0) {
+    notes.push_back(fmt::format("save {}", *fault->save));
+  }
+  if (*step != event.step) {
+    notes.push_back(fmt::format("training was at step {}", event.step));
+  }
   return fmt::format(
       "in the save of step {}{}", *step,
-      *step == event.step
-          ? ""
-          : fmt::format(" (training was at step {})", event.step));
+      notes.empty() ? "" : fmt::format(" ({})", fmt::join(notes, "; ")));
 }
 
 std::string TimesFiredText(const Record& record,

@@ -15,7 +15,9 @@ const RecordFault* FindFault(const Record& record, std::string_view id);
 
 // Returns "in the save of step 4 (training was at step 5)" for a fault that
 // fired at a point of a save, while this save was in progress; "" for any other
-// fault. Leaves out the part in parentheses if both steps are equal.
+// fault. A fault with a planned save has its number too: "in the save of step 4
+// (save 2; training was at step 5)". Leaves out the part about the training if
+// both steps are equal.
 //
 // REQUIRES: `event` is a kFaultFired event of the record.
 std::string SaveOfFaultText(const Record& record, const RecordEvent& event);

@@ -57,6 +57,9 @@ std::string Heading(const CaseResult& result,
       meta += fmt::format(
           ", {} of simulated time",
           DurationText(std::llround(record->virtual_seconds * 1e9)));
+    } else if (record) {
+      meta += fmt::format(", {} from the first event to the last",
+                          DurationText(TimeOfEvents(*record)));
     }
   }
   return fmt::format(

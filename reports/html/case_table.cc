@@ -22,6 +22,8 @@ using nlohmann::json;
 constexpr size_t kStaticRows = 50;
 constexpr size_t kLongestCaseName = 160;
 constexpr size_t kLongestReason = 1000;
+// In the row of a case with a section, which has the whole reason.
+constexpr size_t kLongestReasonWithSection = 200;
 
 // Words of CaseWord, in the order of the table.
 constexpr std::array<std::string_view, 6> kWordOrder = {
@@ -73,7 +75,7 @@ std::string Dump(const json& value) {
 
 // Returns the reason of the verdict, the cause and the note on an unnoticed
 // bug, as far as they exist.
-std::string ReasonOf(const CaseResult& one) {
+std::string WholeReasonOf(const CaseResult& one) {
   std::string text;
   for (const std::string& part :
        {WholeReasonText(one), one.cause.empty() ? "" : "cause: " + one.cause,
@@ -84,11 +86,29 @@ std::string ReasonOf(const CaseResult& one) {
   return text;
 }
 
+// Returns the reason as far as it fits into the table. `section`: index of the
+// case's section; -1: none.
+std::string ReasonOf(const CaseResult& one, int64_t section) {
+  return CutText(WholeReasonOf(one),
+                 section < 0 ? kLongestReason : kLongestReasonWithSection);
+}
+
 // Counts of a case's row; -1: the case has no such count.
 struct RowCounts {
   int64_t restarts = -1;
   int64_t recomputed = -1;
 };
+
+// Returns the counts of a case that is not a crash test. A run that did not
+// resume has no recomputed steps.
+RowCounts CountsOf(const RunFacts& facts) {
+  const uint64_t recomputed = CountRecomputed(facts);
+  RowCounts counts = {.restarts = static_cast<int64_t>(facts.restarts)};
+  if (recomputed > 0 || !ResumedText(facts).empty()) {
+    counts.recomputed = static_cast<int64_t>(recomputed);
+  }
+  return counts;
+}
 
 std::string CountText(int64_t count) {
   return count < 0 ? "–" : fmt::format("{}", count);
@@ -96,12 +116,12 @@ std::string CountText(int64_t count) {
 
 json RowOf(const CaseResult& one, int64_t section, const RowCounts& counts,
            SharedTexts& texts) {
-  return json::array(
-      {CutText(one.name, kLongestCaseName), RankOf(one),
-       texts.IndexOf(CutText(one.world, kLongestCaseName)),
-       one.verdict.facts.faults_fired, counts.restarts, counts.recomputed,
-       static_cast<int64_t>(std::llround(one.seconds * 1000)),
-       texts.IndexOf(CutText(ReasonOf(one), kLongestReason)), section});
+  return json::array({CutText(one.name, kLongestCaseName), RankOf(one),
+                      texts.IndexOf(CutText(one.world, kLongestCaseName)),
+                      one.verdict.facts.faults_fired, counts.restarts,
+                      counts.recomputed,
+                      static_cast<int64_t>(std::llround(one.seconds * 1000)),
+                      texts.IndexOf(ReasonOf(one, section)), section});
 }
 
 std::string Cell(const Column& column, const std::string& html) {
@@ -124,7 +144,7 @@ std::string StaticRow(const CaseResult& one, int64_t section,
       CountText(counts.restarts),
       CountText(counts.recomputed),
       DurationText(std::llround(one.seconds * 1000) * 1'000'000),
-      HtmlText(ReasonOf(one), kLongestReason)};
+      HtmlText(ReasonOf(one, section))};
   std::string out = "<tr>";
   for (size_t i = 0; i < cells.size(); ++i) {
     out += Cell(kColumns[i], cells[i]);
@@ -194,12 +214,8 @@ CaseTable RenderCaseTable(const RunResult& result,
     const CaseResult& one = result.cases[i];
     const int64_t section =
         sections.contains(i) ? static_cast<int64_t>(i) : int64_t{-1};
-    RowCounts counts;
-    if (!crash_tests.contains(i)) {
-      const RunFacts& facts = one.verdict.facts;
-      counts = {.restarts = static_cast<int64_t>(facts.restarts),
-                .recomputed = static_cast<int64_t>(CountRecomputed(facts))};
-    }
+    const RowCounts counts =
+        crash_tests.contains(i) ? RowCounts{} : CountsOf(one.verdict.facts);
     const std::string row = Dump(RowOf(one, section, counts, texts));
     if (rows.size() + row.size() + texts.bytes() > most_bytes) break;
     rows += (rows.empty() ? "" : ",\n") + row;

@@ -73,6 +73,18 @@ std::string HintOnName(const KeySpec& row, const std::string& name,
   return hint;
 }
 
+// Returns a hint for the value `found`, which stands in place of a name: "do:
+// slow, with: {…}" for a fault that is written as {slow: {…}}; else "".
+std::string HintOnNameInMap(const KeySpec& row, const YamlNode& found,
+                            const std::vector<std::string>& known) {
+  if (row.names != Names::kFaultKinds || found.kind != YamlKind::kMap ||
+      found.entries.empty() ||
+      std::ranges::count(known, found.entries.front().key) == 0) {
+    return "";
+  }
+  return fmt::format("do: {}, with: {{…}}", found.entries.front().key);
+}
+
 // Keys that are most likely meant if a scalar stands in place of their map.
 constexpr std::array<std::string_view, 5> kLikelyKeys = {
     "cluster.workers", "timeout.total", "preemption.grace", "disk.capacity",
@@ -402,10 +414,10 @@ bool MapReader::Offset(std::string_view key, FileOffset& out) const {
 
 bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
                         std::string& out) const {
-  if (node.kind != YamlKind::kScalar) {
-    return Wrong(node, "a name");
-  }
   const std::vector<std::string> names = ChoicesOf(row);
+  if (node.kind != YamlKind::kScalar) {
+    return Wrong(node, "a name", HintOnNameInMap(row, node, names));
+  }
   if (!names.empty() &&
       std::find(names.begin(), names.end(), node.scalar) == names.end()) {
     Error(node.place,

@@ -162,7 +162,8 @@ h5 { font-size: 13px; margin: 10px 0 2px; }
 .swim text { font-size: 11px; fill: var(--muted); paint-order: stroke;
   stroke: var(--page); stroke-width: 3px; }
 .swim .name { font-size: 12px; fill: var(--text); }
-.swim .number { font-size: 10px; }
+.swim .number, .swim .fault-name { font-size: 10px; }
+.swim .fault-name { fill: var(--text); }
 .swim .idle { font-style: italic; }
 .grid { stroke: var(--line); fill: none; }
 .gap { fill: var(--gap); }

@@ -42,6 +42,9 @@ struct LaneLayout {
            kLaneHeight * static_cast<double>(lane - emitters.begin());
   }
   double BarTop(int emitter) const { return LaneTop(emitter) + kBarTop; }
+  // Returns the y coordinate of the marks of faults, above the bar, so that
+  // they hide no other mark.
+  double FaultLine(int emitter) const { return BarTop(emitter) - 3; }
   double BarCentre(int emitter) const {
     return BarTop(emitter) + kBarHeight / 2;
   }

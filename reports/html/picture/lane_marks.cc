@@ -1,9 +1,11 @@
 #include "reports/html/picture/lane_marks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "engine/text/counted.h"
+#include "harness/record/fault_occurrence.h"
 #include "reports/events/event_text.h"
 #include "reports/html/page/text.h"
 #include "reports/html/picture/symbols.h"
@@ -104,7 +106,7 @@ LaneMarks::LaneMarks(const Record& record, const TimeAxis& axis,
 
 double LaneMarks::MarkHeight(int emitter, const RecordEvent& event,
                              Mark mark) const {
-  if (mark == Mark::kFault) return layout_.BarTop(emitter) - 3;
+  if (mark == Mark::kFault) return layout_.FaultLine(emitter);
   return event.kind == RecordKind::kSaveFailed ? layout_.SaveLine(emitter)
                                                : layout_.BarCentre(emitter);
 }
@@ -117,6 +119,7 @@ void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
   if (newest != newest_.end() && drawn_[newest->second].at.x + kMarkWidth > x) {
     Drawn& other = drawn_[newest->second];
     ++other.events;
+    AddFault(event, other);
     points_[place] = other.at;
     return;
   }
@@ -125,9 +128,52 @@ void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
   points_[place] = {x, y};
   drawn_.push_back({.mark = mark,
                     .at = {x, y},
+                    .emitter = incarnation.worker,
                     .text = fmt::format(
                         "{}: {}", DurationText(event.t_ns - axis_.begin_ns()),
-                        EventText(record_, incarnation, event))});
+                        EventText(record_, incarnation, event)),
+                    .faults = {}});
+  AddFault(event, drawn_.back());
+}
+
+void LaneMarks::AddFault(const RecordEvent& event, Drawn& drawn) const {
+  if (drawn.mark != Mark::kFault ||
+      FindFault(record_, event.detail) == nullptr ||
+      std::ranges::count(drawn.faults, event.detail) > 0) {
+    return;
+  }
+  drawn.faults.push_back(event.detail);
+}
+
+std::string LaneMarks::FaultNames() const {
+  constexpr size_t kLongestName = 32;
+  std::string out;
+  std::map<int, double> taken;  // end of the newest name or mark, by lane
+  for (auto drawn = drawn_.begin(); drawn != drawn_.end(); ++drawn) {
+    if (drawn->faults.empty()) continue;
+    std::string name = CutText(drawn->faults.front(), kLongestName);
+    if (drawn->faults.size() > 1) {
+      name += fmt::format(" +{}", drawn->faults.size() - 1);
+    }
+    const double width = LabelWidth(name);
+    const auto next =
+        std::find_if(drawn + 1, drawn_.end(), [&drawn](const Drawn& other) {
+          return other.mark == Mark::kFault && other.emitter == drawn->emitter;
+        });
+    const double limit =
+        next == drawn_.end() ? LaneLayout::kWidth : next->at.x - kMarkWidth;
+    double& end = taken[drawn->emitter];
+    double left = drawn->at.x + kMarkWidth;
+    if (left + width > limit) left = drawn->at.x - kMarkWidth - width;
+    if (left >= end) {
+      end = left + width;
+      out += fmt::format(
+          R"(<text class="fault-name" x="{:.1f}" y="{:.1f}">{}</text>)", left,
+          drawn->at.y + 3, HtmlText(name));
+    }
+    end = std::max(end, drawn->at.x + kMarkWidth);
+  }
+  return out;
 }
 
 std::string LaneMarks::Marks() const {
@@ -142,7 +188,7 @@ std::string LaneMarks::Marks() const {
         R"(<use href="#{}" x="{:.1f}" y="{:.1f}"><title>{}</title></use>)",
         SymbolOf(drawn.mark), drawn.at.x, drawn.at.y, HtmlText(text));
   }
-  return out;
+  return out + FaultNames();
 }
 
 std::optional<EventPlace> LaneMarks::ShownCause(EventPlace place) const {

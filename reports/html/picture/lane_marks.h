@@ -29,8 +29,8 @@ class LaneMarks {
   LaneMarks(const Record& record, const TimeAxis& axis,
             const LaneLayout& layout);
 
-  // Returns the marks. Marks of the same kind that would overlap in a lane are
-  // drawn as one.
+  // Returns the marks, faults with their names. Marks of the same kind that
+  // would overlap in a lane are drawn as one.
   std::string Marks() const;
   // Returns arrows from the mark of each cause to those of its effects. The
   // first effect of each kind is emphasised.
@@ -40,13 +40,20 @@ class LaneMarks {
   struct Drawn {
     Mark mark = Mark::kFault;
     PicturePoint at;
+    int emitter = 0;
     std::string text;
+    std::vector<std::string> faults;  // ids of a Mark::kFault, each once
     size_t events = 1;
   };
 
   void AddMark(const EventPlace& place, Mark mark);
-  // Returns the y coordinate of a mark. Faults are above the bar, so that
-  // they hide no other mark. Failed saves are on the line of the saves.
+  // Adds the fault of the event, if it has one.
+  void AddFault(const RecordEvent& event, Drawn& drawn) const;
+  // Returns the names of the faults beside their marks: "flip", or "flip +2"
+  // for a mark of three faults. Leaves out a name for which there is no space.
+  std::string FaultNames() const;
+  // Returns the y coordinate of a mark. Failed saves are on the line of the
+  // saves.
   double MarkHeight(int emitter, const RecordEvent& event, Mark mark) const;
   // Returns the nearest cause that the picture shows.
   std::optional<EventPlace> ShownCause(EventPlace place) const;

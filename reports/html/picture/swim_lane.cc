@@ -116,8 +116,7 @@ class SwimLanePicture {
       reference_end_ = record_.golden.entries.back().step;
     }
     for (const LostCheckpoint& one : LostCheckpointsOf(record_)) {
-      lost_.emplace(one.name, LossText(one));
-      lost_steps_.insert(one.step);
+      lost_.emplace(one.name, one);
     }
     for (const IncarnationEvents& incarnation : record_.incarnations) {
       for (const RecordEvent& event : incarnation.events) {
@@ -182,12 +181,14 @@ class SwimLanePicture {
     const auto lost = lost_.find(name);
     const bool is_lost = lost != lost_.end();
     std::string text = SaveText(save);
-    if (is_lost) text += lost->second;
+    if (is_lost) text += LossText(lost->second);
     if (const auto deleted = deleted_.find(name); deleted != deleted_.end()) {
       text += fmt::format(", deleted at {}",
                           DurationText(deleted->second - axis_.begin_ns()));
     }
-    return Symbol(is_lost ? kLostSymbol : kCommittedSymbol, at, text);
+    if (!is_lost) return Symbol(kCommittedSymbol, at, text);
+    return Symbol(lost->second.is_gone ? kLostSymbol : kInvalidSymbol, at,
+                  text);
   }
 
   // Returns the saves that were committed, in the order of their ends.
@@ -239,24 +240,39 @@ class SwimLanePicture {
                        fmt::join(parts, "; "));
   }
 
-  // Returns " Of these, invalid or lost: steps 4, 8."; "" if there are none. If
-  // such a step has several checkpoints, returns names instead of steps.
-  std::string LostText() const {
-    if (lost_.empty()) return "";
-    const bool is_ambiguous =
-        std::ranges::any_of(lost_steps_, [this](uint64_t step) {
-          const auto names = saved_as_.find(step);
-          return names != saved_as_.end() && names->second.size() > 1;
-        });
-    if (is_ambiguous) {
-      std::vector<std::string> names;
-      for (const auto& [name, text] : lost_) names.push_back(name);
-      return fmt::format(" Of these, invalid or lost: {}.",
-                         fmt::join(names, ", "));
+  // Returns "steps 4, 8": the steps of the checkpoints that are gone, or of
+  // those that are invalid; "" if there are none. If such a step has several
+  // checkpoints, returns names instead of steps.
+  std::string LostSteps(bool is_gone) const {
+    std::set<uint64_t> steps;
+    std::vector<std::string> names;
+    bool is_ambiguous = false;
+    for (const auto& [name, lost] : lost_) {
+      if (lost.is_gone != is_gone) continue;
+      steps.insert(lost.step);
+      names.push_back(name);
+      const auto saved = saved_as_.find(lost.step);
+      is_ambiguous |= saved != saved_as_.end() && saved->second.size() > 1;
     }
-    return fmt::format(" Of these, invalid or lost: {} {}.",
-                       lost_steps_.size() == 1 ? "step" : "steps",
-                       fmt::join(lost_steps_, ", "));
+    if (names.empty()) return "";
+    if (is_ambiguous) return fmt::format("{}", fmt::join(names, ", "));
+    return fmt::format("step{} {}", steps.size() == 1 ? "" : "s",
+                       fmt::join(steps, ", "));
+  }
+
+  // Returns " Of these, invalid: step 4; lost: steps 8, 12."; "" if there are
+  // none.
+  std::string LostText() const {
+    std::vector<std::string> parts;
+    if (const std::string invalid = LostSteps(false); !invalid.empty()) {
+      parts.push_back("invalid: " + invalid);
+    }
+    if (const std::string gone = LostSteps(true); !gone.empty()) {
+      parts.push_back("lost: " + gone);
+    }
+    return parts.empty()
+               ? ""
+               : fmt::format(" Of these, {}.", fmt::join(parts, "; "));
   }
 
   std::string Description() const {
@@ -657,8 +673,7 @@ class SwimLanePicture {
       saves_;  // by index in record_.incarnations
   uint64_t last_step_ = 0;
   uint64_t reference_end_ = 0;  // last step of the reference run; 0: none
-  std::map<std::string, std::string> lost_;  // reasons, by checkpoint
-  std::set<uint64_t> lost_steps_;
+  std::map<std::string, LostCheckpoint> lost_;  // by name
   // Names of acknowledged checkpoints, by step.
   std::map<uint64_t, std::set<std::string>> saved_as_;
   // Times at which checkpoints were deleted, by name.

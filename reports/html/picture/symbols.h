@@ -20,6 +20,7 @@ struct PictureSymbol {
 };
 
 inline constexpr std::string_view kCommittedSymbol = "m-committed";
+inline constexpr std::string_view kInvalidSymbol = "m-invalid";
 inline constexpr std::string_view kLostSymbol = "m-lost";
 inline constexpr std::string_view kStartedSymbol = "m-started";
 inline constexpr std::string_view kErrorSymbol = "m-error";

@@ -34,6 +34,16 @@ TEST(FaultOccurrenceTest, FaultInASaveHasTheStepOfTheSave) {
             "in the save of step 4 (training was at step 5)");
 }
 
+TEST(FaultOccurrenceTest, PlannedSaveIsTheSaveOfThatStep) {
+  Record record = RecordOfASave();
+  record.faults[0].save = 2;
+  EXPECT_EQ(SaveAt(record, 15, 4), "in the save of step 4 (save 2)");
+  EXPECT_EQ(SaveAt(record, 15, 5),
+            "in the save of step 4 (save 2; training was at step 5)");
+  record.faults[0].save = 0;  // any save
+  EXPECT_EQ(SaveAt(record, 15, 4), "in the save of step 4");
+}
+
 TEST(FaultOccurrenceTest, FaultOutsideOfASaveHasNone) {
   Record record = RecordOfASave();
   EXPECT_EQ(SaveAt(record, 9, 4), "");

@@ -94,6 +94,46 @@ TEST(HtmlReportTest, CaseNamesTheTimeOfALongReferenceRun) {
               Not(HasSubstr("of it for the reference run")));
 }
 
+// The time of the events is shorter than the wall time, which includes the
+// start of the processes and the judgement.
+TEST(HtmlReportTest, RealCaseNamesTheTimeOfItsEvents) {
+  const CaseResult one = SampleResult().cases[0];
+  Record record = SampleRecord();
+  EXPECT_THAT(RenderCaseSection(one, record, {.id = "case-0"}),
+              HasSubstr(" of wall time, 91 ms from the first event to the "
+                        "last</span>"));
+  record.virtual_seconds = 2;
+  EXPECT_THAT(RenderCaseSection(one, record, {.id = "case-0"}),
+              AllOf(HasSubstr(" of wall time, 2 s of simulated time"),
+                    Not(HasSubstr("from the first event"))));
+}
+
+TEST(HtmlReportTest, OnlyACaseThatResumedHasRecomputedSteps) {
+  RunResult result = SampleResult();
+  result.cases[0].verdict.facts = {.faults_fired = 1, .restarts = 1};
+  const auto recomputed = [&result] {
+    const json data = CaseData(Render(result));
+    for (const json& row : data["rows"]) {
+      if (row[0] == result.cases[0].name) return row[5].get<int>();
+    }
+    return -2;
+  };
+  EXPECT_EQ(recomputed(), -1);
+  result.cases[0].verdict.facts.resumed_from = 50;
+  EXPECT_EQ(recomputed(), 0);
+}
+
+TEST(HtmlReportTest, TableCutsAReasonThatTheSectionHasInFull) {
+  RunResult result = SampleResult();
+  result.cases[1].cause = std::string(500, 'c');
+  const json data = CaseData(Render(result));
+  const auto longest = std::ranges::max_element(
+      data["texts"], {},
+      [](const json& text) { return text.get<std::string>().size(); });
+  EXPECT_LE(longest->get<std::string>().size(), 203U);  // with "…"
+  EXPECT_THAT(Render(result), HasSubstr(result.cases[1].cause));
+}
+
 TEST(HtmlReportTest, HeadNamesTheSeedThatAllCasesHave) {
   RunResult result = SampleResult();
   result.seed.reset();

@@ -204,6 +204,24 @@ expect: {outcome: recovers}
             "    |                 ^ did you mean ckpt.shard.write?\n");
 }
 
+// Other fault injectors nest the parameters in the name of the fault.
+TEST(BadFilesTest, FaultKindWithItsParametersInAMapHasAHint) {
+  const auto hint = [](const std::string& kind) {
+    return ErrorsOf(
+        "schema: gauntlet/v2\nname: a\nfaults:\n  - at: {step: 1}"
+        "\n    do: {" +
+        kind + ": {latency: 1s}}\nexpect: {outcome: recovers}\n");
+  };
+  EXPECT_EQ(hint("slow"),
+            "s.yaml:5:9: error: expected a name, found a map\n"
+            "  5 |     do: {slow: {latency: 1s}}\n"
+            "    |         ^ do: slow, with: {…}\n");
+  EXPECT_EQ(hint("sloth"),
+            "s.yaml:5:9: error: expected a name, found a map\n"
+            "  5 |     do: {sloth: {latency: 1s}}\n"
+            "    |         ^\n");
+}
+
 // Text of a scenario after line 2, and the first line of its errors.
 struct BadBody {
   const char* body;

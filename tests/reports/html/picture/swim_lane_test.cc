@@ -167,15 +167,15 @@ Record RecordWithACheckpoint() {
 
 TEST(SwimLaneTest, DamagedCheckpointIsMarked) {
   Record record = RecordWithACheckpoint();
-  EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
+  EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-invalid"))));
   record.incarnations[0].events.push_back(
       {.kind = RecordKind::kDamaged,
        .t_ns = record.incarnations[0].events.back().t_ns,
        .path = "/ckpt/step-2.tmp/model.safetensors"});
   EXPECT_THAT(
       Picture(record),
-      AllOf(HasSubstr(Use("m-lost")),
-            HasSubstr(" Of these, invalid or lost: step 2."),
+      AllOf(HasSubstr(Use("m-invalid")), Not(HasSubstr(Use("m-lost"))),
+            HasSubstr(" Of these, invalid: step 2."),
             HasSubstr("<title>checkpoint of step 2 acknowledged after 2 "
                       "ms, but invalid: a fault damaged it</title>")));
 }
@@ -191,8 +191,7 @@ TEST(SwimLaneTest, LostCheckpointIsNamed_IfItsStepWasSavedTwice) {
                     .t_ns = second.back().t_ns,
                     .step = 2,
                     .path = "/ckpt/step-2-g2"});
-  EXPECT_THAT(Picture(record),
-              HasSubstr(" Of these, invalid or lost: step-2."));
+  EXPECT_THAT(Picture(record), HasSubstr(" Of these, invalid: step-2."));
 }
 
 TEST(SwimLaneTest, AcknowledgedCheckpointThatIsGoneIsMarked) {
@@ -212,11 +211,65 @@ TEST(SwimLaneTest, CheckpointThatIsGoneIsMarked_AlsoIfNoGenerationFollows) {
   record.incarnations[0].events.insert(
       record.incarnations[0].events.begin() + 1,
       At(record, 5, {.kind = RecordKind::kGeneration}));
-  EXPECT_THAT(Picture(record),
-              AllOf(HasSubstr(Use("m-lost")),
-                    HasSubstr("ms, but lost: nothing of it remained</title>")));
+  EXPECT_THAT(
+      Picture(record),
+      AllOf(HasSubstr(Use("m-lost")), HasSubstr(" Of these, lost: step 2."),
+            HasSubstr("ms, but lost: nothing of it remained</title>")));
   record.left.checkpoints = {{.name = "step-2", .valid = true}};
   EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
+}
+
+// Returns the texts and positions of the names beside the marks of faults.
+std::vector<std::pair<std::string, double>> FaultNames(const Record& record) {
+  static const std::regex kName(
+      R"re(<text class="fault-name" x="([0-9.]+)"[^>]*>([^<]*)</text>)re");
+  const std::string picture = Picture(record);
+  std::vector<std::pair<std::string, double>> names;
+  for (std::sregex_iterator name(picture.begin(), picture.end(), kName), end;
+       name != end; ++name) {
+    names.emplace_back((*name)[2], std::stod((*name)[1]));
+  }
+  return names;
+}
+
+TEST(SwimLaneTest, FaultHasItsNameBesideIt) {
+  const auto names = FaultNames(FullRecord());
+  ASSERT_EQ(names.size(), 1U);
+  EXPECT_EQ(names[0].first, "crash");
+}
+
+// Adds faults that fire in the second incarnation, and fires each of them.
+void FireFaults(Record& record,
+                const std::vector<std::pair<int64_t, std::string>>& faults) {
+  std::vector<RecordEvent>& events = record.incarnations[1].events;
+  for (const auto& [ms, id] : faults) {
+    record.faults.push_back({.id = id});
+    events.insert(
+        events.end() - 1,
+        At(record, ms, {.kind = RecordKind::kFaultFired, .detail = id}));
+  }
+}
+
+TEST(SwimLaneTest, FaultsAtOnePlaceHaveTheNameOfTheFirst) {
+  Record record = FullRecord();
+  FireFaults(record, {{84, "<net>"}, {84, "disk"}, {84, "<net>"}});
+  const auto names = FaultNames(record);
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_EQ(names[1].first, "&lt;net&gt; +1");
+}
+
+TEST(SwimLaneTest, NamesOfFaultsDoNotOverlap) {
+  Record record = FullRecord();
+  const std::string name(30, 'x');
+  FireFaults(record, {{60, name}, {70, name + "2"}, {80, name + "3"}});
+  double end = 0;
+  for (const auto& [text, x] : FaultNames(record)) {
+    if (text == "crash") continue;  // in another lane
+    EXPECT_GE(x, end);
+    end = x + LabelWidth(text);
+  }
+  EXPECT_GT(end, 0);
+  EXPECT_LE(end, 1000);
 }
 
 TEST(SwimLaneTest, DeletionOfACheckpointIsNamed) {
