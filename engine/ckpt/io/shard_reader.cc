@@ -1,24 +1,16 @@
 #include "engine/ckpt/io/shard_reader.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include "engine/check.h"
 #include "engine/ckpt/format/safetensors.h"
-#include "engine/large_array.h"
+#include "engine/ckpt/io/shard_memory.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-// A part of a file, and the memory that its bytes are read into.
-struct FilePart {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  std::span<std::byte> to;
-};
 
 // Appends the next block to the bytes that were read before it.
 Status AppendBlock(BlockReader& reader, std::vector<std::byte>& bytes) {
@@ -78,69 +70,6 @@ class TensorScan {
   std::optional<BlockDigester> digester_;  // of the next one
 };
 
-// Assigns memory to each tensor: the one that `places` returns or, if that is
-// empty, a part of `contents.bytes`. Returns the parts of the file in order.
-std::vector<FilePart> AssignMemory(std::vector<SafetensorsEntry> entries,
-                                   const TensorPlaces& places,
-                                   ShardContents& contents) {
-  std::vector<FilePart> parts;
-  parts.reserve(entries.size());
-  size_t without_place = 0;
-  for (const SafetensorsEntry& entry : entries) {
-    FilePart part{.begin = entry.begin, .end = entry.end, .to = {}};
-    if (places) part.to = places(entry.tensor);
-    if (part.to.empty()) without_place += entry.end - entry.begin;
-    parts.push_back(part);
-  }
-  auto memory = std::make_unique_for_overwrite<std::byte[]>(without_place);
-  PreferHugePages(memory.get(), without_place);
-  std::span<std::byte> rest(memory.get(), without_place);
-  contents.tensors.reserve(entries.size());
-  for (size_t i = 0; i < parts.size(); ++i) {
-    FilePart& part = parts[i];
-    const size_t size = part.end - part.begin;
-    if (part.to.empty()) {
-      part.to = rest.first(size);
-      rest = rest.subspan(size);
-    }
-    CHECK(part.to.size() == size, "a place has the size of its tensor");
-    entries[i].tensor.bytes = part.to;
-    contents.tensors.push_back(std::move(entries[i].tensor));
-  }
-  contents.bytes = std::move(memory);
-  return parts;
-}
-
-// Returns the first part that ends after this offset of the file.
-auto FindPart(std::span<const FilePart> parts, uint64_t at) {
-  return std::ranges::upper_bound(parts, at, {}, &FilePart::end);
-}
-
-// Returns the memory into which the block at this offset is read directly;
-// empty if the block is not within one part.
-std::span<std::byte> MemoryOf(std::span<const FilePart> parts, uint64_t at,
-                              size_t size) {
-  const auto part = FindPart(parts, at);
-  if (part == parts.end() || part->begin > at || part->end < at + size) {
-    return {};
-  }
-  return part->to.subspan(at - part->begin, size);
-}
-
-// Copies the bytes of the block at this offset to the memory of the parts that
-// they belong to.
-void CopyBlock(std::span<const std::byte> block, uint64_t at,
-               std::span<const FilePart> parts) {
-  const uint64_t block_end = at + block.size();
-  for (auto part = FindPart(parts, at);
-       part != parts.end() && part->begin < block_end; ++part) {
-    const uint64_t begin = std::max(at, part->begin);
-    const uint64_t end = std::min(block_end, part->end);
-    std::ranges::copy(block.subspan(begin - at, end - begin),
-                      part->to.subspan(begin - part->begin).begin());
-  }
-}
-
 }  // namespace
 
 Status BlockReader::Read(std::span<std::byte> block) {
@@ -161,23 +90,23 @@ Result<ShardContents> ReadShard(BlockReader& reader,
   Result<std::vector<SafetensorsEntry>> entries =
       ParseSafetensorsHeader(buffer, reader.size());
   contents.format = entries.status();
-  std::vector<FilePart> parts;
-  if (entries.ok()) {
-    parts = AssignMemory(*std::move(entries), places, contents);
-  }
-  CopyBlock(buffer, 0, parts);
+  ShardMemory memory;
+  if (entries.ok()) memory = ShardMemory(*std::move(entries), places);
+  memory.Copy(buffer, 0);
   while (reader.next_block_bytes() > 0) {
     const uint64_t at = reader.offset();
-    const std::span<std::byte> memory =
-        MemoryOf(parts, at, reader.next_block_bytes());
-    if (!memory.empty()) {
-      RETURN_IF_ERROR(reader.Read(memory));
+    const std::span<std::byte> place =
+        memory.PlaceOf(at, reader.next_block_bytes());
+    if (!place.empty()) {
+      RETURN_IF_ERROR(reader.Read(place));
       continue;
     }
     buffer.resize(reader.next_block_bytes());
     RETURN_IF_ERROR(reader.Read(buffer));
-    CopyBlock(buffer, at, parts);
+    memory.Copy(buffer, at);
   }
+  contents.tensors = memory.TakeTensors();
+  contents.bytes = memory.TakeBytes();
   contents.digest = reader.digest();
   return contents;
 }

@@ -348,26 +348,40 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   return items;
 }
 
-Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
+Status Ring::SendState(const ExchangeKey& key,
+                       std::span<const std::span<const std::byte>> parts,
                        Duration timeout) {
-  size_t begin = 0;
-  uint32_t chunk = 0;
-  do {
-    const std::string_view part = bytes.substr(begin, kStateChunkBytes);
-    ChunkHeader header = HeaderFor(ChunkKind::kState, key, chunk++);
-    header.samples = static_cast<int64_t>(bytes.size());
-    RETURN_IF_ERROR(Send(EncodeChunk(header, part), timeout));
-    begin += part.size();
-  } while (begin < bytes.size());
-  return OkStatus();
+  if (place_.size == 1) return OkStatus();
+  size_t size = 0;
+  for (const std::span<const std::byte> part : parts) size += part.size();
+  std::string chunk;
+  chunk.reserve(kStateChunkBytes);
+  uint32_t sent = 0;
+  const auto send = [&] {
+    ChunkHeader header = HeaderFor(ChunkKind::kState, key, sent++);
+    header.samples = static_cast<int64_t>(size);
+    const Status status = Send(EncodeChunk(header, chunk), timeout);
+    chunk.clear();
+    return status;
+  };
+  for (std::span<const std::byte> part : parts) {
+    while (!part.empty()) {
+      const std::span<const std::byte> next =
+          part.first(std::min(part.size(), kStateChunkBytes - chunk.size()));
+      chunk.append(reinterpret_cast<const char*>(next.data()), next.size());
+      part = part.subspan(next.size());
+      if (chunk.size() == kStateChunkBytes) RETURN_IF_ERROR(send());
+    }
+  }
+  return chunk.empty() && size > 0 ? OkStatus() : send();
 }
 
-// Receives the state in chunks. Sends each chunk on at once, unless the next
-// rank is the root.
-Result<std::string> Ring::ReceiveState(const ExchangeKey& key, int root,
-                                       uint64_t limit, Duration timeout) {
+Status Ring::ReceiveState(const ExchangeKey& key, int root, uint64_t limit,
+                          const TakeChunk& take, Duration timeout) {
+  CHECK(root >= 0 && root < place_.size && root != place_.rank,
+        "the root is another rank");
   const bool passes_on = (place_.rank + 1) % place_.size != root;
-  std::string bytes;
+  uint64_t received = 0;
   uint64_t announced = 0;
   uint32_t chunk = 0;
   do {
@@ -382,31 +396,22 @@ Result<std::string> Ring::ReceiveState(const ExchangeKey& key, int root,
                                   limit, announced));
     }
     const bool fits = says == announced &&
-                      part.size() <= announced - bytes.size() &&
+                      part.size() <= announced - received &&
                       (!part.empty() || announced == 0);
     if (!fits) {
       return DataLoss(fmt::format(
           "state: expected {} of {} bytes at most, found a chunk of {}",
-          announced - bytes.size(), announced, part.size()));
+          announced - received, announced, part.size()));
     }
-    bytes.append(part);
+    received += part.size();
+    if (take) take(std::as_bytes(std::span(part)), announced);
     if (passes_on) {
       header.rank = static_cast<uint32_t>(place_.rank);
       SetHeader(header, *frame);
       RETURN_IF_ERROR(Send(*std::move(frame), timeout));
     }
-  } while (bytes.size() < announced);
-  return bytes;
-}
-
-Result<std::string> Ring::Broadcast(const ExchangeKey& key, int root,
-                                    std::string bytes, uint64_t limit,
-                                    Duration timeout) {
-  CHECK(root >= 0 && root < place_.size, "the root is one of the ranks");
-  if (place_.size == 1) return bytes;
-  if (place_.rank != root) return ReceiveState(key, root, limit, timeout);
-  RETURN_IF_ERROR(SendState(key, bytes, timeout));
-  return bytes;
+  } while (received < announced);
+  return OkStatus();
 }
 
 }  // namespace gauntlet

@@ -15,7 +15,9 @@
 #define GAUNTLET_ENGINE_CLUSTER_RING_RING_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -76,6 +78,10 @@ struct RingArrays {
   const RunningPass* pass = nullptr;
 };
 
+// Takes a chunk of a state; `size` is that of the whole state.
+using TakeChunk =
+    std::function<void(std::span<const std::byte> chunk, uint64_t size)>;
+
 // The two channels may be null if size is 1. Used by one task at a time; Abort
 // may be called from any task.
 class Ring {
@@ -105,11 +111,18 @@ class Ring {
                                              const std::string& payload,
                                              Duration timeout);
 
-  // Sends `bytes` from rank `root` to all ranks; the argument of the other
-  // ranks is ignored. kDataLoss if the root announces more than `limit` bytes.
-  Result<std::string> Broadcast(const ExchangeKey& key, int root,
-                                std::string bytes, uint64_t limit,
-                                Duration timeout);
+  // Sends a state to all other ranks, which call ReceiveState: the bytes of
+  // `parts`, one part after the other. Without other ranks, has no effect.
+  Status SendState(const ExchangeKey& key,
+                   std::span<const std::span<const std::byte>> parts,
+                   Duration timeout);
+  // Receives the state that rank `root` sends, and sends each chunk on at once,
+  // unless the next rank is the root. Before that, calls `take` with the chunk
+  // and the size of the whole state; an empty function: this rank only passes
+  // the state on. kDataLoss if the root announces more than `limit` bytes.
+  // REQUIRES: this rank is not the root.
+  Status ReceiveState(const ExchangeKey& key, int root, uint64_t limit,
+                      const TakeChunk& take, Duration timeout);
 
   // Emits kLeaving, as this rank is about to close its connections, and marks
   // the ring broken. Has no effect if the ring is broken already.
@@ -186,10 +199,6 @@ class Ring {
   // round.
   Status ExpectList(const Result<Frame>& received, const ExchangeKey& key,
                     uint32_t round, size_t size);
-  Status SendState(const ExchangeKey& key, std::string_view bytes,
-                   Duration timeout);
-  Result<std::string> ReceiveState(const ExchangeKey& key, int root,
-                                   uint64_t limit, Duration timeout);
   bool is_last() const { return place_.rank == place_.size - 1; }
 
   World* world_;

@@ -1,26 +1,26 @@
 #include "engine/train/rendezvous/state_transfer.h"
 
-#include <algorithm>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "engine/ckpt/format/safetensors.h"
+#include "engine/train/rendezvous/received_state.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-// Encodes the state like a shard with all tensors.
-std::string EncodeState(const TrainState& state) {
+// Sends the state, encoded like a shard with all tensors.
+Status Send(const TrainState& state, const ExchangeKey& key, Ring& ring,
+            Duration timeout) {
   const std::vector<TensorView>& tensors = state.Tensors();
-  SafetensorsLayout layout = LayOutSafetensors(tensors, state.position.step);
-  std::string bytes = std::move(layout.header);
-  for (const size_t i : layout.order) {
-    const std::span<const std::byte> part = tensors[i].bytes;
-    bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
-  }
-  return bytes;
+  const SafetensorsLayout layout =
+      LayOutSafetensors(tensors, state.position.step);
+  std::vector<std::span<const std::byte>> parts = {
+      std::as_bytes(std::span(layout.header))};
+  for (const size_t i : layout.order) parts.push_back(tensors[i].bytes);
+  return ring.SendState(key, parts, timeout);
 }
 
 // Returns an upper bound for the encoded size of a state of the same job, whose
@@ -32,46 +32,62 @@ uint64_t MostBytesOf(const TrainState& state) {
   return bytes + kHeaderAndHistory;
 }
 
-Status RestoreFrom(const std::string& bytes, const FaultPoints& faults,
-                   ResidentState& resident) {
-  ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
-                   ParseSafetensors(std::as_bytes(std::span(bytes))));
-  std::ranges::sort(tensors, {}, &TensorView::name);
-  RETURN_IF_ERROR(resident.SyncForHostUpdate());
-  return resident.host().Restore(tensors, faults);
+// Checks that the state is the decided one.
+Status Compare(const TrainState& state, const HeldState& decided) {
+  const HeldState found = {.step = state.position.step,
+                           .phase = state.position.phase_of(),
+                           .digest = state.ComputeDigest()};
+  if (found == decided) return OkStatus();
+  return DataLoss(fmt::format(
+      "expected step {} with digest {}, found step {} with {}", decided.step,
+      decided.digest.ToString(), found.step, found.digest.ToString()));
+}
+
+// Sets the state from the received one.
+Status Restore(ReceivedState& received, const HeldState& decided,
+               const FaultPoints& faults, TrainState& state) {
+  ASSIGN_OR_RETURN(const std::vector<TensorView> tensors, received.Finish());
+  RETURN_IF_ERROR(state.Restore(tensors, faults));
+  return Compare(state, decided);
 }
 
 }  // namespace
 
 Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
                      ResidentState& resident) {
-  const TrainState& state = resident.host();
+  TrainState& state = resident.host();
   const HeldState& decided = transfer.memory.state;
+  const int holder = transfer.memory.holder;
   const ExchangeKey key = {.step = decided.step, .phase = decided.phase};
-  const bool sends = ring.rank() == transfer.memory.holder;
   const PointContext here = {.step = decided.step};
-  if (sends) RETURN_IF_ERROR(world.faults.Hit(Point::kStateSend, here));
-  ASSIGN_OR_RETURN(const std::string bytes,
-                   ring.Broadcast(key, transfer.memory.holder,
-                                  sends ? EncodeState(state) : std::string(),
-                                  MostBytesOf(state), transfer.timeout));
-  if (transfer.holds_state) return OkStatus();
-  RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
-  Status restored = RestoreFrom(bytes, world.faults, resident);
-  if (restored.ok()) {
-    const HeldState found = {.step = state.position.step,
-                             .phase = state.position.phase_of(),
-                             .digest = state.ComputeDigest()};
-    if (found != decided) {
-      restored = DataLoss(
-          fmt::format("expected step {} with digest {}, found step {} with {}",
-                      decided.step, decided.digest.ToString(), found.step,
-                      found.digest.ToString()));
-    }
+  if (ring.rank() == holder) {
+    RETURN_IF_ERROR(world.faults.Hit(Point::kStateSend, here));
+    return Send(state, key, ring, transfer.timeout);
   }
+  const bool takes = transfer.held != HeldByRank::kDecided;
+  if (takes) RETURN_IF_ERROR(resident.SyncForHostUpdate());
+  TensorPlaces places;
+  if (transfer.held == HeldByRank::kNone) {
+    places = [&state](const TensorView& tensor) {
+      return state.PlaceToRestore(tensor);
+    };
+  }
+  const uint64_t limit = MostBytesOf(state);
+  ReceivedState received(std::move(places));
+  TakeChunk take;
+  if (takes) {
+    take = [&received](std::span<const std::byte> chunk, uint64_t size) {
+      received.Take(chunk, size);
+    };
+  }
+  RETURN_IF_ERROR(
+      ring.ReceiveState(key, holder, limit, take, transfer.timeout));
+  if (!takes) return OkStatus();
+  RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
+  const Status restored = Restore(received, decided, world.faults, state);
   if (restored.ok()) return restored;
-  return DataLoss(fmt::format("the state that rank {} sent: {}",
-                              transfer.memory.holder, restored.message()));
+  return DataLoss(fmt::format("the state that rank {} sent: {}", holder,
+                              restored.message()));
 }
 
 }  // namespace gauntlet

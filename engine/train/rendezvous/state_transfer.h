@@ -3,6 +3,8 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_STATE_TRANSFER_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_STATE_TRANSFER_H_
 
+#include <cstdint>
+
 #include "engine/cluster/ring/ring.h"
 #include "engine/status.h"
 #include "engine/train/rendezvous/held_state.h"
@@ -10,10 +12,17 @@
 
 namespace gauntlet {
 
+// The state that a rank holds in memory before the transfer.
+enum class HeldByRank : uint8_t {
+  kNone,     // a new state, which no other rank needs
+  kOther,    // not the decided state, but one that may be needed later
+  kDecided,  // the decided state
+};
+
 // Role of one rank in the transfer.
 struct StateTransfer {
   const StartDecision::Memory& memory;
-  bool holds_state = false;
+  HeldByRank held = HeldByRank::kNone;
   Duration timeout;
 };
 
@@ -21,8 +30,10 @@ struct StateTransfer {
 // the state restore it. On success the resident state is the decided one. (Its
 // digest was compared.) kDataLoss: the received bytes are another state, or a
 // frame is malformed; the resident state must not be used. Other errors,
-// usually of the ring, leave the resident state unchanged. REQUIRES: the host
-// has the newest values; the holder's state is the decided one.
+// usually of the ring, leave the resident state unchanged, except a new one
+// (HeldByRank::kNone): its arrays receive the bytes directly, so it must not be
+// used after any error. REQUIRES: the host has the newest values; the holder's
+// state is the decided one.
 Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
                      ResidentState& resident);
 

@@ -358,10 +358,12 @@ Status GenerationJoin::ResumeFromMemory(const StartDecision::Memory& memory) {
 
 Status GenerationJoin::TransferHeldState(const StartDecision::Memory& memory,
                                          bool keeps) {
+  HeldByRank held = HeldByRank::kNone;
+  if (held_) held = keeps ? HeldByRank::kDecided : HeldByRank::kOther;
   Status shared =
       TransferState(parts_.world, parts_.session->ring(),
                     {.memory = memory,
-                     .holds_state = keeps,
+                     .held = held,
                      .timeout = parts_.options().cluster.save_timeout},
                     *parts_.resident);
   if (shared.code() == Code::kDataLoss) {

@@ -60,7 +60,9 @@ Status ExchangeAll(World&, Session& session) {
   Tally tally;
   RETURN_IF_ERROR(ring.AllReduce({.step = 1}, views, total, tally, patience));
   RETURN_IF_ERROR(ring.AllGather({.step = 2}, "x", patience).status());
-  return ring.Broadcast({.step = 3}, 1, "", 1000, patience).status();
+  const ExchangeKey key = {.step = 3};
+  return ring.rank() == 1 ? ring.SendState(key, {}, patience)
+                          : ring.ReceiveState(key, 1, 1000, {}, patience);
 }
 
 // Sends each frame over a connection of its own, then all frames over one more.

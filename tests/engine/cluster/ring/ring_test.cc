@@ -156,19 +156,40 @@ TEST(RingTest, ListOfAnotherLengthIsRefused) {
   }
 }
 
-TEST(RingTest, BroadcastBringsTheRootsBytesToAll) {
+// Sends the texts from rank `root`, or returns what a rank received.
+Result<std::string> ShareState(Ring& ring, const ExchangeKey& key, int root,
+                               const std::vector<std::string>& texts,
+                               uint64_t limit) {
+  constexpr Duration kPatience = std::chrono::seconds(5);
+  std::string all;
+  if (ring.rank() == root) {
+    std::vector<std::span<const std::byte>> parts;
+    for (const std::string& text : texts) {
+      parts.push_back(std::as_bytes(std::span(text)));
+      all += text;
+    }
+    RETURN_IF_ERROR(ring.SendState(key, parts, kPatience));
+    return all;
+  }
+  const TakeChunk take = [&all](std::span<const std::byte> chunk, uint64_t) {
+    all.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+  };
+  RETURN_IF_ERROR(ring.ReceiveState(key, root, limit, take, kPatience));
+  return all;
+}
+
+TEST(RingTest, StateOfTheRootReachesAll) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{3'000'000}}) {
     for (const int workers : {1, 2, 4}) {
       ClusterFixture cluster(workers, 3);
-      const int root = workers / 2;
-      std::string sent(size, 'x');
-      if (size > 0) sent.back() = 'y';
+      const std::vector<std::string> texts = {"", std::string(size, 'x'),
+                                              std::string(size / 3, 'y')};
+      const std::string sent = texts[1] + texts[2];
       const auto& ends = cluster.RunAll([&](World&, Session& session) {
-        Ring& ring = session.ring();
-        const Result<std::string> came = ring.Broadcast(
-            {.step = 7}, root, ring.rank() == root ? sent : std::string("no"),
-            size, std::chrono::seconds(5));
-        EXPECT_TRUE(came.ok() && *came == sent) << "rank " << ring.rank();
+        const Result<std::string> came = ShareState(
+            session.ring(), {.step = 7}, workers / 2, texts, sent.size());
+        EXPECT_TRUE(came.ok() && *came == sent)
+            << "rank " << session.ring().rank();
         return came.status();
       });
       for (const Status& end : ends) ASSERT_TRUE(end.ok()) << end.ToString();
@@ -176,23 +197,36 @@ TEST(RingTest, BroadcastBringsTheRootsBytesToAll) {
   }
 }
 
-TEST(RingTest, RefusesABroadcastThatIsLargerThanItMayBe) {
+TEST(RingTest, RankThatDoesNotTakeTheStatePassesItOn) {
+  ClusterFixture cluster(3, 3);
+  const std::vector<std::string> texts = {std::string(1'000'000, 'x')};
+  const auto& ends = cluster.RunAll([&](World&, Session& session) {
+    Ring& ring = session.ring();
+    if (ring.rank() == 1) {
+      return ring.ReceiveState({.step = 7}, 0, texts[0].size(), {},
+                               std::chrono::seconds(5));
+    }
+    const Result<std::string> came =
+        ShareState(ring, {.step = 7}, 0, texts, texts[0].size());
+    EXPECT_TRUE(came.ok() && *came == texts[0]);
+    return came.status();
+  });
+  for (const Status& end : ends) ASSERT_TRUE(end.ok()) << end.ToString();
+}
+
+TEST(RingTest, RefusesAStateThatIsLargerThanItMayBe) {
   ClusterFixture cluster(2, 3);
   const auto& ends = cluster.RunAll([&](World&, Session& session) {
-    return session.ring()
-        .Broadcast({.step = 1}, 0, "state", 4, std::chrono::seconds(5))
-        .status();
+    return ShareState(session.ring(), {.step = 1}, 0, {"state"}, 4).status();
   });
   EXPECT_EQ(ends[1].code(), Code::kDataLoss);
 }
 
-TEST(RingTest, BroadcastOfAnotherStepIsAnError) {
+TEST(RingTest, StateOfAnotherStepIsAnError) {
   ClusterFixture cluster(2, 3);
   const auto& ends = cluster.RunAll([&](World&, Session& session) {
     const auto step = static_cast<uint64_t>(session.ring().rank());
-    return session.ring()
-        .Broadcast({.step = step}, 0, "state", 5, std::chrono::seconds(5))
-        .status();
+    return ShareState(session.ring(), {.step = step}, 0, {"state"}, 5).status();
   });
   EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
 }
