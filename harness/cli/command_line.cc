@@ -66,7 +66,7 @@ constexpr std::array kVerbs = {
          kRunAndSearch, ParseReport},
     Verb{"bench", "Measure what checkpoints cost.", kRunAndSearch, ParseBench},
     Verb{"validate", "Check scenario files.", kRunAndSearch, ParseValidate},
-    Verb{"list", "List presets, points, faults, invariants or scenarios.",
+    Verb{"list", "List presets, points, faults, invariants, bugs or scenarios.",
          kRunAndSearch, ParseList},
     Verb{"train", "Train a model, with checkpoints and restarts.", kTrain,
          ParseApp<ParseTrainCommand>},

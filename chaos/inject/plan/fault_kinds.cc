@@ -100,9 +100,10 @@ constexpr std::array kKinds = {
     FaultKindInfo{FaultKind::kPartition, kNetwork, "partition",
                   "a network partition cuts the worker, or groups of workers, "
                   "off from the others"},
-    FaultKindInfo{
-        FaultKind::kAsymmetricPartition, kNetwork, "asymmetric_partition",
-        "frames in one direction, from the worker or to it, do not arrive"},
+    FaultKindInfo{FaultKind::kAsymmetricPartition, kNetwork,
+                  "asymmetric_partition",
+                  "frames in one direction, from the worker (outbound) or to "
+                  "it (inbound), do not arrive"},
     FaultKindInfo{
         FaultKind::kPacketLoss, kNetwork, "packet_loss",
         "some frames from the worker and to it are lost and sent again"},
