@@ -390,9 +390,13 @@ std::string RemedyForOutcome(const UnmetRun& run) {
     case Outcome::kRefuses:
       return is_done ? RemedyForRefusal(run) : "";
     case Outcome::kRetryLater:
-      return "let each save fail (at: {point: ckpt.shard.open, incarnation: "
-             "any}, do: errno, with: {error: ENOSPC, repeat: always}), or "
-             "lower disk.capacity";
+      // Only simulated disks have a limited size.
+      return fmt::format(
+          "let each save fail (at: {{point: ckpt.shard.open, incarnation: "
+          "any}}, do: errno, with: {{error: ENOSPC, repeat: always}}){}; and "
+          "set preemption.requeue to 0, as each start tries to save for about "
+          "half a minute before it gives up",
+          record.world == "real" ? "" : ", or lower disk.capacity");
     case Outcome::kStopsOnNan:
       return HasLossThatIsNotFinite(record)
                  ? "set job.stop_on_nan to true"

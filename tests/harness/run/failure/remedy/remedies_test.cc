@@ -90,7 +90,8 @@ TEST(RemediesTest, EachExpectationHasAChangeOfTheScenario) {
        {"outcome"},
        "let each save fail (at: {point: ckpt.shard.open, incarnation: any}, "
        "do: errno, with: {error: ENOSPC, repeat: always}), or lower "
-       "disk.capacity"},
+       "disk.capacity; and set preemption.requeue to 0, as each start tries to "
+       "save for about half a minute before it gives up"},
       {{.outcome = Outcome::kStopsOnNan},
        {"outcome"},
        "set job.stop_on_nan to true, and raise job.optimizer.lr until the loss "
