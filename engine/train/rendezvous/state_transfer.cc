@@ -64,25 +64,24 @@ Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
     RETURN_IF_ERROR(world.faults.Hit(Point::kStateSend, here));
     return Send(state, key, ring, transfer.timeout);
   }
-  const bool takes = transfer.held != HeldByRank::kDecided;
-  if (takes) RETURN_IF_ERROR(resident.SyncForHostUpdate());
+  const uint64_t limit = MostBytesOf(state);
+  if (transfer.held == HeldByRank::kDecided) {
+    return ring.ReceiveState(key, holder, limit, {}, transfer.timeout);
+  }
+  RETURN_IF_ERROR(resident.SyncForHostUpdate());
   TensorPlaces places;
   if (transfer.held == HeldByRank::kNone) {
     places = [&state](const TensorView& tensor) {
       return state.PlaceToRestore(tensor);
     };
   }
-  const uint64_t limit = MostBytesOf(state);
   ReceivedState received(std::move(places));
-  TakeChunk take;
-  if (takes) {
-    take = [&received](std::span<const std::byte> chunk, uint64_t size) {
-      received.Take(chunk, size);
-    };
-  }
+  const TakeChunk take = [&received](std::span<const std::byte> chunk,
+                                     uint64_t size) {
+    received.Take(chunk, size);
+  };
   RETURN_IF_ERROR(
       ring.ReceiveState(key, holder, limit, take, transfer.timeout));
-  if (!takes) return OkStatus();
   RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
   const Status restored = Restore(received, decided, world.faults, state);
   if (restored.ok()) return restored;

@@ -4,15 +4,12 @@
 #include <numeric>
 #include <string>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/ckpt/format/safetensors.h"
 
 namespace gauntlet {
 namespace {
-
-using testing::HasSubstr;
 
 // Two tensors and their encoding.
 struct EncodedState {
