@@ -22,7 +22,10 @@ uint64_t CountRecomputed(const RunFacts& facts) {
 }
 
 std::string RecomputedText(const RunFacts& facts) {
-  const uint64_t steps = CountRecomputed(facts);
+  if (facts.recomputations == 0 && facts.max_recomputed_steps > 0) {
+    return Counted(facts.max_recomputed_steps, "step") + " to recompute";
+  }
+  const uint64_t steps = facts.distinct_recomputed_steps;
   std::string text = Counted(steps, "step") + " recomputed";
   if (facts.recomputations > steps) {
     text += fmt::format(", {} recomputations in all", facts.recomputations);

@@ -16,8 +16,9 @@ std::string RestartsText(const RunFacts& facts);
 uint64_t CountRecomputed(const RunFacts& facts);
 
 // Returns "2 steps recomputed"; "5 steps recomputed, 12 recomputations in all"
-// if some were recomputed more than once. Adds ", at most 3 after each restart"
-// if no restart recomputed all of them.
+// if some were recomputed more than once; "2 steps to recompute" if the run
+// ended before it recomputed any. Adds ", at most 3 after each restart" if no
+// restart recomputed all of them.
 std::string RecomputedText(const RunFacts& facts);
 
 // Returns "resumed from step 5, 2 steps recomputed". If the run resumed from no

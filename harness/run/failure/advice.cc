@@ -97,10 +97,10 @@ std::string AdviceOnExitCode(const Expectation& expect,
   const std::optional<int> code = ExitCodeAfter(expect.outcome);
   if (!expect.exit_code || !code || *expect.exit_code == *code) return "";
   return fmt::format(
-      "change outcome: {} or exit_code: {} under expect ({}), as they exclude "
-      "each other: the exit code of {} is {}",
-      OutcomeName(expect.outcome), *expect.exit_code, PlaceOfExpect(result),
-      OutcomeName(expect.outcome), *code);
+      "set exit_code ({}) to {}, or change outcome: {}, under expect ({}), as "
+      "they exclude each other: the exit code of {} is {}",
+      *expect.exit_code, *code, OutcomeName(expect.outcome),
+      PlaceOfExpect(result), OutcomeName(expect.outcome), *code);
 }
 
 // Returns the advice on a scenario that expects a restart of a run without
@@ -112,7 +112,8 @@ std::string AdviceOnCompletion(const Expectation& expect,
     return "";
   }
   return fmt::format(
-      "change outcome: completes or restarts: {{exactly: {}}} under expect "
+      "set outcome: recovers, or remove restarts: {{exactly: {}}}, under "
+      "expect "
       "({}), as they exclude each other: a run that completes after a restart "
       "recovers",
       *expect.restarts_exactly, PlaceOfExpect(result));

@@ -14,6 +14,7 @@
 #include "harness/record/text/joined_texts.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/deletions.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
@@ -123,6 +124,17 @@ void AddUnloadable(const Record& record, const OldResume& resume,
   }
 }
 
+// Returns ", and no checkpoint could be deleted to make room, as
+// step-000000010-g1 was damaged" if this is why a save, which failed on a full
+// disk, was not tried again; else "".
+std::string NoRoomMadeText(const Record& record, const BegunSave& save) {
+  const RecordEvent* const damage = DamageThatKeptOldest(record, save);
+  if (damage == nullptr) return "";
+  return fmt::format(
+      ", and no checkpoint could be deleted to make room, as {} was damaged",
+      CheckpointOfFile(damage->path));
+}
+
 // Adds the newer saves that had failed, with one clause for each reason.
 void AddFailed(const Record& record, const OldResume& resume,
                const std::vector<BegunSave>& saves,
@@ -132,7 +144,8 @@ void AddFailed(const Record& record, const OldResume& resume,
     if (save.ending != SaveEnding::kFailed || save.step <= resume.step) {
       continue;
     }
-    std::string reason = FailureReason(record, save);
+    std::string reason =
+        FailureReason(record, save) + NoRoomMadeText(record, save);
     const auto same = std::ranges::find(failed, reason, &Clause::text);
     if (same == failed.end()) {
       failed.push_back({.steps = {save.step}, .text = std::move(reason)});

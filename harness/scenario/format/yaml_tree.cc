@@ -179,7 +179,8 @@ std::optional<Diagnostic> ScanText(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     if ((byte < 0x20 && c != '\n' && c != '\r' && c != '\t') || byte == 0x7f) {
       return Diagnostic{
-          place, fmt::format("control character 0x{:02x} in the file", byte),
+          place,
+          fmt::format("control character 0x{:02x}: expected a text file", byte),
           ""};
     }
     if (c == '#' && (before == ' ' || before == '\n' || before == '\t')) {

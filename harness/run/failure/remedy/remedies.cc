@@ -395,8 +395,10 @@ std::string RemedyForOutcome(const UnmetRun& run) {
           "let each save fail (at: {{point: ckpt.shard.open, incarnation: "
           "any}}, do: errno, with: {{error: ENOSPC, repeat: always}}){}; and "
           "set preemption.requeue to 0, as each start tries to save for about "
-          "half a minute before it gives up",
-          record.world == "real" ? "" : ", or lower disk.capacity");
+          "half a minute before it gives up{}",
+          record.world == "real" ? "" : ", or lower disk.capacity",
+          record.expect.failed_saves_exactly == 0 ? "; and remove failed_saves"
+                                                  : "");
     case Outcome::kStopsOnNan:
       return HasLossThatIsNotFinite(record)
                  ? "set job.stop_on_nan to true"
@@ -465,10 +467,18 @@ std::string FewerRestartsExactly(const UnmetRun& run, uint64_t expected) {
     return fmt::format("lower cluster.restart.max ({}) to {}",
                        record.setup.max_restarts, expected);
   }
-  if (expected == 1 && later.size() == 1 && both->fault->always) {
-    return fmt::format("set the repeat of fault {} to once", id);
+  if (later.size() > 1) {
+    return fmt::format("limit fault {}, so that it ends fewer attempts", id);
   }
-  return fmt::format("limit fault {}, so that it ends fewer attempts", id);
+  if (expected > 1) {
+    return fmt::format(
+        "replace fault {} by one fault for each of incarnations 1 to {} (at: "
+        "{{incarnation: 1}} and so on)",
+        id, expected);
+  }
+  return both->fault->always
+             ? fmt::format("set the repeat of fault {} to once", id)
+             : fmt::format("set the incarnation of fault {} to 1", id);
 }
 
 std::string RemedyForRestarts(const UnmetRun& run) {

@@ -14,6 +14,7 @@
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
 #include "harness/run/failure/history/cut_save.h"
+#include "harness/run/failure/history/deletions.h"
 #include "harness/run/failure/history/interruptions.h"
 #include "harness/run/failure/history/last_holder.h"
 #include "harness/run/failure/history/process_ends.h"
@@ -140,6 +141,24 @@ std::string NextSaveAdvice(const Record& record, const Restart& restart,
       fault.id, fault.worker, number + (step - newest) / interval + 1);
 }
 
+// Returns the change after which the save of `step` is complete before the
+// fault, which fires at most `most` steps later: "set checkpoint.mode (async)
+// to sync" and, if it fires later or sooner now, "and set the step of fault c
+// (9) to …". Returns "" if the training ends at that step.
+std::string SyncSaveAdvice(const Record& record, const RecordFault& fault,
+                           uint64_t step, uint64_t most) {
+  const uint64_t end = LastStepOf(record);
+  if (step >= end) return "";
+  const uint64_t interval = record.setup.save_interval_steps;
+  // A fault in the step of the next due save fires before that save.
+  const uint64_t next = interval == 0 ? end : std::min(step + interval, end);
+  const StepRange steps = {.first = step + 1,
+                           .last = std::min(step + 1 + most, next)};
+  const bool is_there = *fault.step >= steps.first && *fault.step <= steps.last;
+  return fmt::format("set checkpoint.mode (async) to sync{}",
+                     is_there ? "" : ", and " + StepAdvice(fault, steps));
+}
+
 // Returns the change after which the fault comes after the save of `step`; ""
 // if it does so already, or if the change is not known.
 std::string AfterSaveAdvice(const Record& record, const Restart& restart,
@@ -154,8 +173,14 @@ std::string AfterSaveAdvice(const Record& record, const Restart& restart,
   } else if (!fault.step) {
     moved = fmt::format("move fault {}", fault.id);
   } else if (record.setup.async_saves) {
-    moved = NextSaveAdvice(record, restart, step);
-    reason = ", as each save waits for the one before";
+    // If the fault comes at the next save, a whole interval is recomputed.
+    const uint64_t most = record.expect.recomputed_steps_max.value_or(interval);
+    if (most >= interval) moved = NextSaveAdvice(record, restart, step);
+    if (moved.empty()) {
+      moved = SyncSaveAdvice(record, fault, step, most);
+    } else {
+      reason = ", as each save waits for the one before";
+    }
   } else {
     const uint64_t first = step + 1;
     if (*fault.step >= first || first > LastStepOf(record)) return "";
@@ -249,13 +274,25 @@ std::string UndamagedCheckpoint(const Outline& outline, const Restart& restart,
 }
 
 // Returns "remove fault e, which made the save of step 8 fail"; "" if no fault
-// made it fail.
+// made it fail. If it failed only once, and might have been tried again with an
+// older checkpoint deleted, adds ", or remove fault flip, so that …".
 std::string UnfailedSave(const Record& record, const BegunSave& save) {
   const std::vector<const RecordFault*> failing = FailingFaults(record, save);
-  return failing.empty()
-             ? ""
-             : fmt::format("remove {}, which made the save of step {} fail",
-                           NamedFaults(failing), save.step);
+  if (failing.empty()) return "";
+  const RecordEvent* const damage = DamageThatKeptOldest(record, save);
+  const bool fails_only_once =
+      std::ranges::all_of(failing, [](const RecordFault* fault) {
+        return fault->save || fault->fires_once();
+      });
+  return fmt::format(
+      "remove {}, which made the save of step {} fail{}", NamedFaults(failing),
+      save.step,
+      damage == nullptr || !fails_only_once
+          ? ""
+          : fmt::format(
+                ", or remove fault {}, so that the oldest checkpoint is "
+                "deleted to make room, and the save is tried again",
+                damage->detail));
 }
 
 // Returns the change after which an asynchronous save that failed, and might

@@ -43,7 +43,7 @@ TEST(FactsTextTest, TextTellsStepsFromComputations) {
         .recomputations = 7},
        "5 steps recomputed, 7 recomputations in all, at most 3 after each "
        "restart"},
-      {{.max_recomputed_steps = 4}, "4 steps recomputed"},  // older result
+      {{.max_recomputed_steps = 4}, "4 steps to recompute"},
   };
   for (const auto& [facts, text] : kCases) {
     EXPECT_EQ(RecomputedText(facts), text);

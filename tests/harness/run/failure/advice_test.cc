@@ -302,8 +302,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "faults: [{id: e, at: {worker: 0, save: 1, point: ckpt.shard.open}, do: "
        "errno}]\nexpect: {outcome: completes, failed_saves: {exactly: 0}}\n",
        "if the run was right, set failed_saves: {exactly: 1} under expect "
-       "(c.yaml:14); if the expectation is right, remove fault e, or let it "
-       "fail fewer saves"},
+       "(c.yaml:14); if the expectation is right, remove fault e"},
       {"",
        "faults: [{id: e, at: {worker: 0, point: ckpt.shard.open}, do: errno, "
        "with: {consecutive: 2}}]\n"
@@ -454,9 +453,9 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\nexpect: {outcome: stops-cleanly, exit_code: 0}\n",
-       "change outcome: stops-cleanly or exit_code: 0 under expect "
-       "(c.yaml:14), "
-       "as they exclude each other: the exit code of stops-cleanly is 143"},
+       "set exit_code (0) to 143, or change outcome: stops-cleanly, under "
+       "expect (c.yaml:14), as they exclude each other: the exit code of "
+       "stops-cleanly is 143"},
       // A notice makes the workers save the step at which they stop.
       {"",
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
@@ -836,9 +835,9 @@ TEST_F(AdviceOnRunTest, ScenarioPasses_AfterTheAdvisedChange) {
   const FollowedAdvice kCases[] = {
       {"faults: [{id: c, at: {worker: 1, step: 8}, do: crash}]\n"
        "expect: {outcome: completes, restarts: {exactly: 1}}\n",
-       "change outcome: completes or restarts: {exactly: 1} under expect "
-       "(c.yaml:13), as they exclude each other: a run that completes "
-       "after a restart recovers",
+       "set outcome: recovers, or remove restarts: {exactly: 1}, under expect "
+       "(c.yaml:13), as they exclude each other: a run that completes after a "
+       "restart recovers",
        "faults: [{id: c, at: {worker: 1, step: 8}, do: crash}]\n"
        "expect: {outcome: recovers, restarts: {exactly: 1}}\n"},
       {"preemption: {requeue: 0}\n"
@@ -899,6 +898,51 @@ TEST_F(AdviceOnRunTest, FailedAsynchronousSave_NeedsALaterCrash) {
                      "crash}"))
                 .verdict.kind,
             VerdictKind::kPass);
+}
+
+// A crash at the next save would repeat a whole interval.
+TEST_F(AdviceOnRunTest, AsynchronousSaveInFlight_IsToBeSynchronous) {
+  const auto text = [](const std::string& mode) {
+    std::string scenario = SmallScenario(
+        "seed: 7\nfaults: [{id: c, at: {worker: 0, step: 9}, do: crash}]\n"
+        "expect: {outcome: recovers, resumed_from: {step: 8}, "
+        "recomputed_steps: {max: 2}}\n");
+    const std::string keep = "keep: 2";
+    scenario.replace(scenario.find(keep), keep.size(), keep + mode);
+    return scenario;
+  };
+  EXPECT_EQ(Run(text(", mode: async")).summary.next,
+            "if the run was right, set resumed_from: {step: 4}, "
+            "recomputed_steps: {max: 4} under expect (c.yaml:13); if the "
+            "expectations are right, set checkpoint.mode (async) to sync, so "
+            "that the save of step 8 comes before it");
+  EXPECT_EQ(Run(text("")).verdict.kind, VerdictKind::kPass);
+}
+
+// With the damaged checkpoint, the oldest one is the only intact one, so it is
+// not deleted to make room.
+TEST_F(AdviceOnRunTest, FullDiskBesideDamage_IsEither) {
+  constexpr const char* kFlip =
+      "{id: f, at: {worker: 0, save: 2, point: ckpt.shard.fsync}, do: "
+      "bit_flip}, ";
+  const auto text = [](const std::string& flip) {
+    std::string scenario = SmallScenario(
+        "seed: 7\nfaults: [" + flip +
+        "{id: e, at: {worker: 1, save: 3, point: ckpt.shard.fsync}, do: errno, "
+        "with: {error: ENOSPC, repeat: always}}, "
+        "{id: c, at: {worker: 0, step: 11}, do: crash}]\n"
+        "expect: {outcome: recovers, resumed_from: {step: 9}}\n");
+    const std::string every = "{steps: 4}";
+    scenario.replace(scenario.find(every), every.size(), "{steps: 3}");
+    return scenario;
+  };
+  EXPECT_EQ(Run(text(kFlip)).summary.next,
+            "if the run was right, set resumed_from: {step: 3} under expect "
+            "(c.yaml:13); if the expectation is right, remove fault e, which "
+            "made the save of step 9 fail, or remove fault f, so that the "
+            "oldest checkpoint is deleted to make room, and the save is tried "
+            "again");
+  EXPECT_EQ(Run(text("")).verdict.kind, VerdictKind::kPass);
 }
 
 // The failing saves end each start of the job; the crash also ends an attempt

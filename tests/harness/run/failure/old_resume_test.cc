@@ -478,5 +478,42 @@ TEST(OldResumeTest, RejectedCheckpointIsTheCause) {
                 kThenResumed);
 }
 
+// The newest checkpoint is damaged, and only that of step 4 is left.
+TEST(OldResumeTest, FullDiskFromWhichNothingCouldBeDeletedIsTheCause) {
+  Record record;
+  record.expect.resumed_from_step = 12;
+  record.incarnations = {
+      {.number = 1,
+       .events = {{.kind = K::kInitialized, .t_ns = 1, .generation = 1},
+                  {.kind = K::kSaveBegin, .t_ns = 10, .step = 4},
+                  {.kind = K::kSaveAcknowledged,
+                   .t_ns = 20,
+                   .step = 4,
+                   .path = "/ckpt/step-000000004-g1"},
+                  {.kind = K::kSaveBegin, .t_ns = 30, .step = 8},
+                  {.kind = K::kDamaged,
+                   .t_ns = 35,
+                   .path = "/ckpt/step-000000008-g1.tmp/MANIFEST.json",
+                   .detail = "flip"},
+                  {.kind = K::kSaveAcknowledged,
+                   .t_ns = 40,
+                   .step = 8,
+                   .path = kEight},
+                  {.kind = K::kSaveBegin, .t_ns = 50, .step = 12},
+                  {.kind = K::kSaveFailed,
+                   .t_ns = 60,
+                   .step = 12,
+                   .detail = "/ckpt/MANIFEST.json: injected ENOSPC"}}},
+      {.number = 2,
+       .events = {
+           {.kind = K::kResumed, .t_ns = 90, .generation = 2, .step = 4}}}};
+  EXPECT_THAT(CauseOf(record),
+              testing::StartsWith(
+                  "the save of step 12 failed: ENOSPC in MANIFEST.json, and no "
+                  "checkpoint could be deleted to make room, as "
+                  "step-000000008-g1 was damaged; MANIFEST.json of "
+                  "step-000000008-g1 was damaged by fault flip"));
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -567,7 +567,7 @@ TEST(RemediesTest, FaultAfterAnAcknowledgement_MovesToTheExpectedSave) {
 }
 
 // No save is due after that of step 8.
-TEST(RemediesTest, FaultInTheLastAsynchronousSaveIsToComeLater) {
+TEST(RemediesTest, LastAsynchronousSaveIsToBeSynchronous) {
   Record record = CrashedRun();
   record.setup.async_saves = true;
   record.golden.entries = {{.kind = RecordKind::kStep, .step = 11}};
@@ -578,7 +578,8 @@ TEST(RemediesTest, FaultInTheLastAsynchronousSaveIsToComeLater) {
       {.kind = RecordKind::kInitialized, .t_ns = 15, .generation = 1},
       {.kind = RecordKind::kResumed, .t_ns = 16, .generation = 2}};
   EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
-            "let fault c fire after the save of step 8 is acknowledged");
+            "set checkpoint.mode (async) to sync, so that the save of step 8 "
+            "comes before it");
 }
 
 // The next save waits for a delay that ends, so the delay may stay.
@@ -721,7 +722,7 @@ TEST(RemediesTest, FaultOfAllRestarts_IsLimitedForAnExactNumber) {
             "set the repeat of fault c to once");
   record.faults[0].always = false;
   EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
-            "limit fault c, so that it ends fewer attempts");
+            "set the incarnation of fault c to 1");
   record.expect = {.restarts_max = 1};
   EXPECT_EQ(RemedyForUnmet(Outline(record), verdict),
             "remove fault c, which ended attempt 2");
