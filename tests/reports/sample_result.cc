@@ -14,7 +14,9 @@ CaseResult Passed() {
                       .facts = {.faults_fired = 1,
                                 .restarts = 1,
                                 .resumed_from = 50,
-                                .max_recomputed_steps = 1}}};
+                                .max_recomputed_steps = 1,
+                                .distinct_recomputed_steps = 1,
+                                .recomputations = 1}}};
 }
 
 StateDifference Difference() {
@@ -142,6 +144,8 @@ CaseResult UnmetCase() {
                             .restarts = 1,
                             .resumed_from = 5,
                             .max_recomputed_steps = 11,
+                            .distinct_recomputed_steps = 11,
+                            .recomputations = 11,
                             .failed_saves = 1}}};
 }
 

@@ -53,6 +53,8 @@ TEST(CaseWordsTest, FactsThatDoNotApplyAreLeftOut) {
                        .restarts = 1,
                        .resumed_from = 5,
                        .max_recomputed_steps = 11,
+                       .distinct_recomputed_steps = 11,
+                       .recomputations = 11,
                        .failed_saves = 1,
                        .refused = true}),
             "2 faults, 1 restart, resumed from step 5, 11 steps recomputed, 1 "
