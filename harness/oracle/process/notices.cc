@@ -100,7 +100,8 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
 
 void Notices::Fire(Worker& worker, const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record_, event.detail);
-  if (fault == nullptr || !GivesNotice(*fault)) return;
+  if (fault == nullptr) return;
+  if (!GivesNotice(*fault)) return NoteKill(worker, *fault);
   checks_.grace.Count();
   if (!fault->polled && !worker.noticed_at) {
     worker.delivered_at = worker.step;
@@ -108,6 +109,15 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
   }
   worker.notice = fault;
   worker.notice_ns = event.t_ns;
+}
+
+// Notes that the fault may kill its worker or, with the machine or the
+// launcher, any worker.
+void Notices::NoteKill(Worker& worker, const RecordFault& fault) {
+  const FaultTraits traits = TraitsOf(fault);
+  if (KillsAfter(fault)) worker.may_be_killed = true;
+  if (!traits.cuts_power && !traits.kills_launcher) return;
+  for (auto& [id, other] : workers_) other.may_be_killed = true;
 }
 
 // Forgets the generation with this number, because a new generation may use the
@@ -125,7 +135,14 @@ void Notices::ForgetGeneration(uint64_t number) {
 void Notices::NoteEnd(const RecordEvent& event) {
   if (!event.about || event.reason == RecordReason::kUnreachable) return;
   const auto ended = workers_.find(WorkerAbout(event));
-  if (ended != workers_.end()) ended->second.has_ended = true;
+  if (ended == workers_.end()) return;
+  Worker& worker = ended->second;
+  worker.has_ended = true;
+  // A worker that another fault kills within its grace period cannot exit.
+  const bool is_killed =
+      worker.notice != nullptr && worker.may_be_killed &&
+      event.t_ns + kStampSlackNs < worker.notice_ns + worker.notice->grace_ns;
+  if (is_killed) worker.notice = nullptr;
 }
 
 // Processes an event of a launcher. A launcher passes a notice on to each

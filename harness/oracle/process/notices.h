@@ -39,6 +39,7 @@ class Notices {
     bool has_ended = false;  // its process has ended
     bool has_model = false;  // has initialized or resumed
     bool finished = false;
+    bool may_be_killed = false;           // by a fault other than a notice
     const RecordFault* notice = nullptr;  // fault that sent a notice
     int64_t notice_ns = 0;
     std::optional<int64_t> grace_until_ns;  // by the engine's own setting
@@ -55,6 +56,7 @@ class Notices {
   void ForgetGeneration(uint64_t number);
   void NoteEnd(const RecordEvent& event);
   void Fire(Worker& worker, const RecordEvent& event);
+  void NoteKill(Worker& worker, const RecordFault& fault);
   void OnLauncher(const RecordEvent& event);
   void CheckCause(const Emitter& by, const Worker& worker);
   void CheckSees(const Emitter& by, Worker& worker);

@@ -270,6 +270,28 @@ INSTANTIATE_TEST_SUITE_P(
                      end.count = 74;
                      end.step = 5;
                    }},
+        ExcusedRun{"AnotherFaultKillsTheWorker", PreemptedRun, "grace/killed",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kWorkerExited);
+                     run.facts.faults[0].grace_ns = 1000 * kTick;
+                   },
+                   [](ScriptedRun& run) {
+                     run.facts.faults.push_back({.id = "c", .kind = "crash"});
+                     run.events.InsertAfter(
+                         kChief, K::kFaultFired, 0, kChief,
+                         {.kind = K::kFaultFired, .detail = "c"});
+                   }},
+        ExcusedRun{
+            "PowerOfTheMachineFails", PreemptedRun, "grace/killed",
+            [](ScriptedRun& run) {
+              run.events.Remove(kChief, K::kWorkerExited);
+              run.facts.faults[0].grace_ns = 1000 * kTick;
+            },
+            [](ScriptedRun& run) {
+              run.facts.faults.push_back({.id = "p", .kind = "power_loss"});
+              run.events.InsertAfter(kChief, K::kFaultFired, 0, kOther,
+                                     {.kind = K::kFaultFired, .detail = "p"});
+            }},
         ExcusedRun{"TrainingHasFinished", PreemptedRun, "grace/no-agreement",
                    NeverAgree,
                    [](ScriptedRun& run) {
