@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <thread>
 
 #include "engine/check.h"
 #include "engine/data/digit_shapes.h"
 #include "engine/large_array.h"
+#include "engine/math/thread_pool.h"
 #include "engine/numerics.h"
 #include <fmt/format.h>
 
@@ -236,6 +238,22 @@ void Shrink(const Canvas& canvas, std::span<uint8_t> small) {
   }
 }
 
+// Draws the samples from `first` to `end`, excluded.
+void DrawSamples(const numerics::RandomStream& stream, uint32_t first,
+                 uint32_t end, RawSamples& raw) {
+  const size_t size = size_t{raw.height} * raw.width;
+  Canvas canvas;
+  for (uint32_t sample = first; sample < end; ++sample) {
+    raw.labels[sample] = DrawSample(SampleRandom(stream, sample), canvas);
+    const auto out = std::span(raw.pixels).subspan(sample * size, size);
+    if (raw.height == kDigitSide) {
+      std::copy(canvas.begin(), canvas.end(), out.begin());
+    } else {
+      Shrink(canvas, out);
+    }
+  }
+}
+
 }  // namespace
 
 RawSamples DrawDigits(const DigitsSpec& spec) {
@@ -249,16 +267,18 @@ RawSamples DrawDigits(const DigitsSpec& spec) {
   const numerics::RandomStream stream =
       numerics::MakeStream(kDigitsKey, numerics::Purpose::kDigits,
                            static_cast<uint32_t>(spec.split), 0);
-  Canvas canvas;
-  for (uint32_t sample = 0; sample < spec.samples; ++sample) {
-    raw.labels[sample] = DrawSample(SampleRandom(stream, sample), canvas);
-    const auto out = std::span(raw.pixels).subspan(sample * size, size);
-    if (spec.side == kDigitSide) {
-      std::copy(canvas.begin(), canvas.end(), out.begin());
-    } else {
-      Shrink(canvas, out);
-    }
-  }
+  // A worker that starts again waits for its data, while the others wait for
+  // it: so uses all processors, except for data that takes less than a few
+  // milliseconds to draw.
+  constexpr uint32_t kLeastPerThread = 512;
+  const uint32_t threads =
+      std::clamp(spec.samples / kLeastPerThread, 1u,
+                 std::max(std::thread::hardware_concurrency(), 1u));
+  const uint32_t share = (spec.samples + threads - 1) / threads;
+  ThreadPool(static_cast<int>(threads)).Run([&](int thread) {
+    const uint32_t first = share * static_cast<uint32_t>(thread);
+    DrawSamples(stream, first, std::min(first + share, spec.samples), raw);
+  });
   return raw;
 }
 

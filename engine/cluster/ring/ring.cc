@@ -351,7 +351,6 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
 Status Ring::SendState(const ExchangeKey& key,
                        std::span<const std::span<const std::byte>> parts,
                        Duration timeout) {
-  if (place_.size == 1) return OkStatus();
   size_t size = 0;
   for (const std::span<const std::byte> part : parts) size += part.size();
   std::string chunk;
@@ -376,11 +375,9 @@ Status Ring::SendState(const ExchangeKey& key,
   return chunk.empty() && size > 0 ? OkStatus() : send();
 }
 
-Status Ring::ReceiveState(const ExchangeKey& key, int root, uint64_t limit,
-                          const TakeChunk& take, Duration timeout) {
-  CHECK(root >= 0 && root < place_.size && root != place_.rank,
-        "the root is another rank");
-  const bool passes_on = (place_.rank + 1) % place_.size != root;
+Status Ring::ReceiveState(const ExchangeKey& key, bool passes_on,
+                          uint64_t limit, const TakeChunk& take,
+                          Duration timeout) {
   uint64_t received = 0;
   uint64_t announced = 0;
   uint32_t chunk = 0;
@@ -404,7 +401,7 @@ Status Ring::ReceiveState(const ExchangeKey& key, int root, uint64_t limit,
           announced - received, announced, part.size()));
     }
     received += part.size();
-    if (take) take(std::as_bytes(std::span(part)), announced);
+    take(std::as_bytes(std::span(part)), announced);
     if (passes_on) {
       header.rank = static_cast<uint32_t>(place_.rank);
       SetHeader(header, *frame);

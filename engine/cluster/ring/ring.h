@@ -111,17 +111,16 @@ class Ring {
                                              const std::string& payload,
                                              Duration timeout);
 
-  // Sends a state to all other ranks, which call ReceiveState: the bytes of
-  // `parts`, one part after the other. Without other ranks, has no effect.
+  // Sends a state to the next rank, which calls ReceiveState: the bytes of
+  // `parts`, one part after the other.
   Status SendState(const ExchangeKey& key,
                    std::span<const std::span<const std::byte>> parts,
                    Duration timeout);
-  // Receives the state that rank `root` sends, and sends each chunk on at once,
-  // unless the next rank is the root. Before that, calls `take` with the chunk
-  // and the size of the whole state; an empty function: this rank only passes
-  // the state on. kDataLoss if the root announces more than `limit` bytes.
-  // REQUIRES: this rank is not the root.
-  Status ReceiveState(const ExchangeKey& key, int root, uint64_t limit,
+  // Receives a state from the previous rank. Calls `take` with each chunk and
+  // the size of the whole state; then, if this rank `passes_on` the state,
+  // sends the chunk to the next rank. kDataLoss if the state has more than
+  // `limit` bytes, or a chunk is malformed.
+  Status ReceiveState(const ExchangeKey& key, bool passes_on, uint64_t limit,
                       const TakeChunk& take, Duration timeout);
 
   // Emits kLeaving, as this rank is about to close its connections, and marks

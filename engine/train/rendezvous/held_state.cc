@@ -1,5 +1,6 @@
 #include "engine/train/rendezvous/held_state.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "engine/ckpt/format/store_names.h"
@@ -53,10 +54,15 @@ std::optional<CheckpointRef> FromWire(const wire::CheckpointStart& from) {
 std::optional<StartDecision::Memory> FromWire(const wire::MemoryStart& from) {
   const std::optional<HeldState> state = FromWire(from.state());
   if (!state || from.holder() > INT32_MAX) return std::nullopt;
-  return StartDecision::Memory{.state = *state,
-                               .holder = static_cast<int>(from.holder()),
-                               .is_needed = from.is_needed(),
-                               .is_only_copy = from.is_only_copy()};
+  StartDecision::Memory memory = {.state = *state,
+                                  .holder = static_cast<int>(from.holder()),
+                                  .receivers = {},
+                                  .is_only_copy = from.is_only_copy()};
+  for (const uint32_t rank : from.receivers()) {
+    if (rank > INT32_MAX) return std::nullopt;
+    memory.receivers.push_back(static_cast<int>(rank));
+  }
+  return memory;
 }
 
 }  // namespace
@@ -95,14 +101,29 @@ StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
     if (start.from_memory && !IsBefore(start.from_memory->state, *state)) {
       continue;
     }
-    start.from_memory = {.state = *state, .holder = static_cast<int>(rank)};
+    start.from_memory = {
+        .state = *state, .holder = static_cast<int>(rank), .receivers = {}};
   }
   if (!start.from_memory) return start;
   start.checkpoint.reset();
-  for (const std::optional<HeldState>& state : held) {
-    if (state != start.from_memory->state) start.from_memory->is_needed = true;
+  StartDecision::Memory& memory = *start.from_memory;
+  for (size_t rank = 0; rank < held.size(); ++rank) {
+    if (held[rank] == memory.state) continue;
+    memory.receivers.push_back(static_cast<int>(rank));
   }
   return start;
+}
+
+bool Receives(const StartDecision::Memory& memory, int rank) {
+  return std::ranges::find(memory.receivers, rank) != memory.receivers.end();
+}
+
+int SenderTo(const StartDecision::Memory& memory, int rank, int size) {
+  int sender = rank;
+  for (int hops = 0; hops < size && Receives(memory, sender); ++hops) {
+    sender = (sender + size - 1) % size;
+  }
+  return sender;
 }
 
 std::string EncodeStart(const StartDecision& start) {
@@ -111,7 +132,9 @@ std::string EncodeStart(const StartDecision& start) {
     wire::MemoryStart& memory = *message.mutable_memory();
     ToWire(start.from_memory->state, *memory.mutable_state());
     memory.set_holder(static_cast<uint32_t>(start.from_memory->holder));
-    memory.set_is_needed(start.from_memory->is_needed);
+    for (const int rank : start.from_memory->receivers) {
+      memory.add_receivers(static_cast<uint32_t>(rank));
+    }
     memory.set_is_only_copy(start.from_memory->is_only_copy);
   } else if (start.checkpoint) {
     wire::CheckpointStart& checkpoint = *message.mutable_checkpoint();

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/digest.h"
@@ -41,8 +42,8 @@ struct StartDecision {
   std::optional<CheckpointRef> checkpoint;
   struct Memory {
     HeldState state;
-    int holder = 0;          // the lowest rank that holds it
-    bool is_needed = false;  // another rank must receive it
+    int holder = 0;              // the lowest rank that holds it
+    std::vector<int> receivers;  // the other ranks, which must receive it
     // No checkpoint is valid: training begins with a save of this state.
     bool is_only_copy = false;
   };
@@ -55,6 +56,12 @@ struct StartDecision {
 StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
                           const std::optional<CheckpointRef>& parent,
                           const std::optional<HeldState>& parent_state);
+
+// Returns true iff the rank must receive the state.
+bool Receives(const StartDecision::Memory& memory, int rank);
+// Returns the rank whose state reaches `rank`, one of the receivers: the
+// nearest one before it in a ring of `size` ranks that receives none.
+int SenderTo(const StartDecision::Memory& memory, int rank, int size);
 
 // Encodes a decision for the other ranks. Omits `checkpoint` if `from_memory`
 // is set.

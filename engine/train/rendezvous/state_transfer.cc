@@ -57,20 +57,18 @@ Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
                      ResidentState& resident) {
   TrainState& state = resident.host();
   const HeldState& decided = transfer.memory.state;
-  const int holder = transfer.memory.holder;
+  const bool passes_on =
+      Receives(transfer.memory, (ring.rank() + 1) % ring.size());
   const ExchangeKey key = {.step = decided.step, .phase = decided.phase};
   const PointContext here = {.step = decided.step};
-  if (ring.rank() == holder) {
+  if (!Receives(transfer.memory, ring.rank())) {
+    if (!passes_on) return OkStatus();
     RETURN_IF_ERROR(world.faults.Hit(Point::kStateSend, here));
     return Send(state, key, ring, transfer.timeout);
   }
-  const uint64_t limit = MostBytesOf(state);
-  if (transfer.held == HeldByRank::kDecided) {
-    return ring.ReceiveState(key, holder, limit, {}, transfer.timeout);
-  }
   RETURN_IF_ERROR(resident.SyncForHostUpdate());
   TensorPlaces places;
-  if (transfer.held == HeldByRank::kNone) {
+  if (transfer.is_new) {
     places = [&state](const TensorView& tensor) {
       return state.PlaceToRestore(tensor);
     };
@@ -80,13 +78,14 @@ Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
                                      uint64_t size) {
     received.Take(chunk, size);
   };
-  RETURN_IF_ERROR(
-      ring.ReceiveState(key, holder, limit, take, transfer.timeout));
+  RETURN_IF_ERROR(ring.ReceiveState(key, passes_on, MostBytesOf(state), take,
+                                    transfer.timeout));
   RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
   const Status restored = Restore(received, decided, world.faults, state);
   if (restored.ok()) return restored;
-  return DataLoss(fmt::format("the state that rank {} sent: {}", holder,
-                              restored.message()));
+  return DataLoss(fmt::format(
+      "the state that rank {} sent: {}",
+      SenderTo(transfer.memory, ring.rank(), ring.size()), restored.message()));
 }
 
 }  // namespace gauntlet

@@ -1,9 +1,7 @@
-// Transfer of a state around the ring, from the worker that holds it to those
+// Transfer of a state, around the ring, from the workers that hold it to those
 // that need it.
 #ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_STATE_TRANSFER_H_
 #define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_STATE_TRANSFER_H_
-
-#include <cstdint>
 
 #include "engine/cluster/ring/ring.h"
 #include "engine/status.h"
@@ -12,28 +10,22 @@
 
 namespace gauntlet {
 
-// The state that a rank holds in memory before the transfer.
-enum class HeldByRank : uint8_t {
-  kNone,     // a new state, which no other rank needs
-  kOther,    // not the decided state, but one that may be needed later
-  kDecided,  // the decided state
-};
-
-// Role of one rank in the transfer.
 struct StateTransfer {
   const StartDecision::Memory& memory;
-  HeldByRank held = HeldByRank::kNone;
+  // This rank holds no state that may be needed later: a received one goes
+  // directly to the arrays of its new state.
+  bool is_new = false;
   Duration timeout;
 };
 
-// Called by every rank: the holder sends, the others forward, and those without
-// the state restore it. On success the resident state is the decided one. (Its
-// digest was compared.) kDataLoss: the received bytes are another state, or a
-// frame is malformed; the resident state must not be used. Other errors,
-// usually of the ring, leave the resident state unchanged, except a new one
-// (HeldByRank::kNone): its arrays receive the bytes directly, so it must not be
-// used after any error. REQUIRES: the host has the newest values; the holder's
-// state is the decided one.
+// Called by every rank. Each receiver takes the state from the rank before it
+// in the ring, which holds it or receives it too, and restores it. On success
+// the resident state is the decided one. (A receiver has compared its digest.)
+// kDataLoss: the received bytes are another state, or a frame is malformed; the
+// resident state must not be used. Other errors, usually of the ring, leave the
+// resident state unchanged, except a new one, which must not be used after any
+// error. REQUIRES: the host has the newest values; the state of each rank that
+// receives none is the decided one.
 Status TransferState(World& world, Ring& ring, const StateTransfer& transfer,
                      ResidentState& resident);
 

@@ -346,24 +346,29 @@ Status GenerationJoin::ResumeFromMemory(const StartDecision::Memory& memory) {
         decided.step, memory.holder, decided.digest.ToString(),
         parts_.place.rank, held_->digest.ToString()));
   }
-  const bool keeps = held_ == decided;
-  if (!keeps && !held_) MakeState(StartFrom::kCheckpoint);
-  if (memory.is_needed) RETURN_IF_ERROR(TransferHeldState(memory, keeps));
+  const Ring& ring = parts_.session->ring();
+  const bool receives = Receives(memory, ring.rank());
+  if (!receives && held_ != decided) {
+    return DataLoss(fmt::format(
+        "rank {} does not hold the state of step {}, but is to receive none",
+        ring.rank(), decided.step));
+  }
+  if (!held_) MakeState(StartFrom::kCheckpoint);
+  RETURN_IF_ERROR(TransferHeldState(memory));
   held_ = decided;
   start_digest_ = decided.digest;
-  EmitResumedFromMemory(keeps ? "kept"
-                              : fmt::format("from rank {}", memory.holder));
+  EmitResumedFromMemory(
+      receives ? fmt::format("from rank {}",
+                             SenderTo(memory, ring.rank(), ring.size()))
+               : "kept");
   return OkStatus();
 }
 
-Status GenerationJoin::TransferHeldState(const StartDecision::Memory& memory,
-                                         bool keeps) {
-  HeldByRank held = HeldByRank::kNone;
-  if (held_) held = keeps ? HeldByRank::kDecided : HeldByRank::kOther;
+Status GenerationJoin::TransferHeldState(const StartDecision::Memory& memory) {
   Status shared =
       TransferState(parts_.world, parts_.session->ring(),
                     {.memory = memory,
-                     .held = held,
+                     .is_new = !held_,
                      .timeout = parts_.options().cluster.save_timeout},
                     *parts_.resident);
   if (shared.code() == Code::kDataLoss) {

@@ -73,7 +73,7 @@ class GenerationJoin {
   Status Load(const CheckpointRef& parent);
   void Initialize();
   Status ResumeFromMemory(const StartDecision::Memory& memory);
-  Status TransferHeldState(const StartDecision::Memory& memory, bool keeps);
+  Status TransferHeldState(const StartDecision::Memory& memory);
   void EmitResumedFromMemory(const std::string& from);
   LogEvent StartEvent(EventKind kind) const;
   void ReportStart(const std::string& how, const std::string& suffix);

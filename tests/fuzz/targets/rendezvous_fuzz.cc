@@ -61,7 +61,7 @@ std::vector<std::string> RendezvousSeeds() {
   const CheckpointRef parent = {
       .name = "step-000000005-g2", .step = 5, .generation = 2};
   StartDecision memory;
-  memory.from_memory = {.state = held, .holder = 1, .is_needed = true};
+  memory.from_memory = {.state = held, .holder = 1, .receivers = {0, 2}};
   return {
       OwnSettings(),
       EncodeHeld(held),

@@ -61,8 +61,10 @@ Status ExchangeAll(World&, Session& session) {
   RETURN_IF_ERROR(ring.AllReduce({.step = 1}, views, total, tally, patience));
   RETURN_IF_ERROR(ring.AllGather({.step = 2}, "x", patience).status());
   const ExchangeKey key = {.step = 3};
-  return ring.rank() == 1 ? ring.SendState(key, {}, patience)
-                          : ring.ReceiveState(key, 1, 1000, {}, patience);
+  if (ring.rank() == 1) return ring.SendState(key, {}, patience);
+  const bool passes_on = (ring.rank() + 1) % ring.size() != 1;
+  return ring.ReceiveState(
+      key, passes_on, 1000, [](auto, uint64_t) {}, patience);
 }
 
 // Sends each frame over a connection of its own, then all frames over one more.

@@ -25,8 +25,19 @@ TEST(DecideStartTest, FurthestStateWinsWhoeverHoldsIt) {
   ASSERT_TRUE(start.from_memory);
   EXPECT_EQ(start.from_memory->state, At(8));
   EXPECT_EQ(start.from_memory->holder, 2);
-  EXPECT_TRUE(start.from_memory->is_needed);
+  EXPECT_EQ(start.from_memory->receivers, (std::vector{0, 1}));
   EXPECT_FALSE(start.checkpoint);
+}
+
+TEST(DecideStartTest, NearestRankBeforeAReceiverSends) {
+  const StartDecision::Memory memory =
+      *DecideStart(Held{{}, At(8), {}, {}, At(8)}, {}, {}).from_memory;
+  EXPECT_EQ(memory.receivers, (std::vector{0, 2, 3}));
+  EXPECT_TRUE(Receives(memory, 3));
+  EXPECT_FALSE(Receives(memory, 4));
+  EXPECT_EQ(SenderTo(memory, 0, 5), 4) << "around the ring";
+  EXPECT_EQ(SenderTo(memory, 2, 5), 1);
+  EXPECT_EQ(SenderTo(memory, 3, 5), 1) << "through rank 2";
 }
 
 TEST(DecideStartTest, LaterPhaseOfAStepIsFurther) {
@@ -45,7 +56,7 @@ TEST(DecideStartTest, CheckpointThatIsFurtherThanAllMemoriesWins) {
 TEST(DecideStartTest, KeepsAStateAsFarAsTheCheckpoint) {
   const StartDecision start = DecideStart(Held{At(5), At(5)}, kParent, At(5));
   ASSERT_TRUE(start.from_memory);
-  EXPECT_FALSE(start.from_memory->is_needed);
+  EXPECT_TRUE(start.from_memory->receivers.empty());
 }
 
 TEST(DecideStartTest, StoreDecides_WhenNoWorkerHoldsAState) {
@@ -57,7 +68,8 @@ TEST(DecideStartTest, StoreDecides_WhenNoWorkerHoldsAState) {
 TEST(HeldStateTest, DecisionsAndStatesComeBackFromTheirBytes) {
   const StartDecision memory = DecideStart(Held{At(7), std::nullopt}, {}, {});
   EXPECT_EQ(DecodeStart(EncodeStart(memory))->from_memory->state, At(7));
-  EXPECT_TRUE(DecodeStart(EncodeStart(memory))->from_memory->is_needed);
+  EXPECT_EQ(DecodeStart(EncodeStart(memory))->from_memory->receivers,
+            std::vector{1});
   const StartDecision store = DecideStart(Held(1), kParent, At(5));
   EXPECT_EQ(DecodeStart(EncodeStart(store))->checkpoint->name, kParent.name);
   const StartDecision cold = DecodeStart("").value();
