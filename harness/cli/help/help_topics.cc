@@ -61,9 +61,10 @@ std::string InvariantsText() {
   return "Invariants: the checks of a run's record. A scenario names some of "
          "them\n(expect: {invariants: [NAME, …]}) or all. An invariant that "
          "had nothing to check\nis inconclusive. With two faults, one may "
-         "prevent the other or delay an exit after a notice:\ngauntlet run then reports "
-         "fault-fired as inconclusive and grace as failed.\ngauntlet explore "
-         "skips both checks in plans with two or more faults.\n\n" +
+         "prevent the other or delay an exit after\na notice: gauntlet run "
+         "then reports fault-fired as inconclusive and grace as\nfailed. "
+         "gauntlet explore skips both checks in plans with two or more faults."
+         "\n\n" +
          Entries(Catalog::kInvariants);
 }
 

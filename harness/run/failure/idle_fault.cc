@@ -27,8 +27,11 @@
 #include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/inconclusive_advice.h"
 #include "harness/run/failure/limits/killed_in_grace.h"
+#include "harness/run/failure/lost_checkpoints.h"
 #include "harness/run/failure/met_expectations.h"
+#include "harness/run/failure/remedy/end_remedy.h"
 #include "harness/run/failure/remedy/restart_remedy.h"
+#include "harness/run/failure/remedy/store_remedy.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -186,13 +189,15 @@ IdleReason MissingIncarnation(const Record& record, const IdleFault& idle) {
       site.incarnation <= static_cast<int>(*numbers.rbegin())) {
     return {};
   }
-  return {fmt::format("fault {} waits for incarnation {} of {}, but the last "
-                      "one that started is incarnation {}",
-                      idle.fault.id, site.incarnation, OwnerText(site),
-                      *numbers.rbegin()),
-          fmt::format("set `incarnation` of fault {} to {} or less, or add a "
-                      "fault that ends incarnation {}",
-                      idle.fault.id, *numbers.rbegin(), *numbers.rbegin())};
+  return {
+      fmt::format("fault {} waits for incarnation {} of {}, but the last "
+                  "one that started is incarnation {}",
+                  idle.fault.id, site.incarnation, OwnerText(site),
+                  *numbers.rbegin()),
+      fmt::format("set `incarnation` of fault {} to {}{}, or add a "
+                  "fault that ends incarnation {}",
+                  idle.fault.id, *numbers.rbegin(),
+                  *numbers.rbegin() == 1 ? "" : " or less", *numbers.rbegin())};
 }
 
 // Explains a fault that damages the next file that its worker writes after the
@@ -280,10 +285,11 @@ IdleReason EndedIncarnation(const Outline& outline, const IdleFault& idle,
   if (IsPassed(site, progress)) return {};
   const Interruption* const end = EndOf(all, progress.end_ns);
   if (end == nullptr) return {};
-  const std::string by =
-      end->faults.empty()
-          ? ""
-          : fmt::format("add `after: {}`, or ", (*end->faults.begin())->id);
+  const bool is_added =
+      end->faults.empty() || (*end->faults.begin())->id == idle.fault.after;
+  const std::string by = is_added ? ""
+                                  : fmt::format("add `after: {}`, or ",
+                                                (*end->faults.begin())->id);
   return {fmt::format("fault {} waits in incarnation {} of {}, which ended "
                       "before: {} ({})",
                       idle.fault.id, site.incarnation, OwnerText(site),
@@ -390,6 +396,46 @@ IdleReason GaveUpBefore(const Outline& outline, const Verdict& verdict,
           RemedyForEarlyEnd(outline, verdict, *gave_up)};
 }
 
+// Explains a fault whose place the run did not reach because a notice stopped
+// the job before, and the job was not started again. Explains no fault that
+// only an earlier incarnation could have reached.
+IdleReason StoppedBefore(const Outline& outline, const IdleFault& idle) {
+  const Record& record = outline.record;
+  const RecordFault* const notice = NoticeOfStop(outline);
+  if (notice == nullptr || record.launchers.empty() ||
+      !record.launchers.back().result) {
+    return {};
+  }
+  const FaultSite& site = idle.site();
+  const std::set<uint64_t> numbers =
+      NumbersSince(record, INT64_MIN, kAnyWorker);
+  const int last = numbers.empty() ? 0 : static_cast<int>(*numbers.rbegin());
+  const bool is_earlier =
+      site.incarnation != kAnyIncarnation && site.incarnation < last;
+  if (is_earlier || IsPassed(site, ProgressOf(record, site, last))) return {};
+  return {fmt::format("the run ended before fault {} could fire: fault {} "
+                      "stopped the job at step {}, and it was not started "
+                      "again (preemption.requeue)",
+                      idle.fault.id, notice->id,
+                      record.launchers.back().result->steps),
+          record.expect.outcome == Outcome::kStopsCleanly
+              ? fmt::format("remove fault {}", idle.fault.id)
+              : fmt::format("remove fault {}, or raise preemption.requeue, so "
+                            "that the job starts again after its stop",
+                            idle.fault.id)};
+}
+
+// Explains a fault whose place the run did not reach because it refused to
+// train before.
+IdleReason RefusedBefore(const Outline& outline, const IdleFault& idle) {
+  if (!HasRefused(outline.record)) return {};
+  const std::string refusal = ExplainRefusal(outline.record);
+  if (refusal.empty()) return {};
+  return {fmt::format("the run ended before fault {} could fire: {}",
+                      idle.fault.id, refusal),
+          LoadableCheckpointRemedy(outline)};
+}
+
 IdleReason ReasonFor(const Outline& outline, const Verdict& verdict,
                      const IdleFault& idle, const std::string& show) {
   const Record& record = outline.record;
@@ -410,7 +456,8 @@ IdleReason ReasonFor(const Outline& outline, const Verdict& verdict,
     return gave_up;
   }
   for (IdleReason reason :
-       {MissingIncarnation(record, idle), MissingFile(record, idle, all),
+       {RefusedBefore(outline, idle), StoppedBefore(outline, idle),
+        MissingIncarnation(record, idle), MissingFile(record, idle, all),
         MissingLoad(record, idle), std::move(ended)}) {
     if (is_known(reason)) return reason;
   }

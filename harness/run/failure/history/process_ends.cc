@@ -6,8 +6,11 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/text/units.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/history/last_words.h"
+#include "harness/record/fault_occurrence.h"
+#include "harness/record/fault_traits.h"
 #include "harness/record/power_cut.h"
 #include "harness/run/failure/history/worker_events.h"
 #include <fmt/format.h>
@@ -95,11 +98,42 @@ std::string EndText(const RecordEvent& end) {
                      meaning.empty() ? "" : fmt::format(" ({})", meaning));
 }
 
+const RecordFault* NoticeWithinGrace(const Record& record) {
+  if (record.setup.notice_grace_ns <= 0) return nullptr;
+  const RecordEvent* const fired =
+      FirstOf(record, [&record](const RecordEvent& event) {
+        const RecordFault* const fault = event.kind == RecordKind::kFaultFired
+                                             ? FindFault(record, event.detail)
+                                             : nullptr;
+        return fault != nullptr && GivesNotice(*fault);
+      });
+  return fired == nullptr ? nullptr : FindFault(record, fired->detail);
+}
+
+namespace {
+
+// Returns "after the notice of fault n, training continued within its grace
+// period (preemption.grace is 2s) and was complete before the period was over"
+// if a notice did not stop the job for this reason; else "".
+std::string NoticeInVainText(const Record& record) {
+  const RecordFault* const notice = NoticeWithinGrace(record);
+  if (notice == nullptr) return "";
+  return fmt::format(
+      "after the notice of fault {}, training continued within its grace "
+      "period (preemption.grace is {}), and was complete before this period "
+      "was over",
+      notice->id, DurationToText(Duration(record.setup.notice_grace_ns)));
+}
+
+}  // namespace
+
 std::string NoRestartText(const Record& record) {
   const RecordEvent* const end = FirstEnd(record, INT64_MIN, INT64_MAX);
   if (end == nullptr) {
-    return "no process ended before training was complete, so nothing had to "
-           "be restarted";
+    const std::string notice = NoticeInVainText(record);
+    return "no process ended before training was complete" +
+           (notice.empty() ? ", so nothing had to be restarted"
+                           : ": " + notice);
   }
   return EndText(*end) +
          (StepReachedBy(record, end->t_ns) >= LastStepOf(record)

@@ -23,6 +23,10 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
 // the event.
 std::string EndText(const RecordEvent& end);
 
+// Returns the fault that gave the first notice of a preemption, if training may
+// continue within a grace period after it (preemption.grace); else null.
+const RecordFault* NoticeWithinGrace(const Record& record);
+
 // Returns the reason why a completed run had no restart: "no process ended
 // before training was complete, …".
 std::string NoRestartText(const Record& record);

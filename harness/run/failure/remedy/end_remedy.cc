@@ -211,6 +211,29 @@ std::string NoFinalSaveText(const Record& record,
                      end, is_twice ? "saved only once" : "not saved");
 }
 
+// Returns the change after which the fault that made one save fail makes
+// another one fail, so that the expected checkpoints are left: "set the save of
+// fault e (2) to 3, so that …"; "" if there is none. `saves`: steps of all
+// saves, with the failed one.
+std::string MovedFailure(const Record& record, const BegunSave& failed,
+                         const std::vector<uint64_t>& saves) {
+  const std::vector<const RecordFault*> faults = FailingFaults(record, failed);
+  const uint64_t interval = record.setup.save_interval_steps;
+  if (faults.size() != 1 || !faults[0]->save || interval == 0) return "";
+  for (const uint64_t step : saves) {
+    std::vector<uint64_t> others = saves;
+    std::erase(others, step);
+    if (step % interval != 0 || !Leaves(record, others)) continue;
+    return fmt::format(
+        "set the save of fault {} ({}) to {}, so that the save of step {} "
+        "fails instead of that of step {}",
+        faults[0]->id, *faults[0]->save,
+        *faults[0]->save + step / interval - failed.step / interval, step,
+        failed.step);
+  }
+  return "";
+}
+
 // Returns the change for a completed run whose expected checkpoints are missing
 // because saves failed; "" for other runs.
 std::string FailedCheckpointsRemedy(const Record& record,
@@ -223,11 +246,11 @@ std::string FailedCheckpointsRemedy(const Record& record,
   std::vector<uint64_t> saves = due_saves;
   if (has_final) saves.push_back(record.launchers.back().result->steps);
   if (Leaves(record, saves)) return RemoveFailingFaults(record, failed);
-  return has_final && Leaves(record, due_saves)
-             ? fmt::format("{}, and set {}",
-                           RemoveFailingFaults(record, failed),
-                           NoFinalSaveText(record, due_saves))
-             : "";
+  if (has_final && Leaves(record, due_saves)) {
+    return fmt::format("{}, and set {}", RemoveFailingFaults(record, failed),
+                       NoFinalSaveText(record, due_saves));
+  }
+  return failed.size() == 1 ? MovedFailure(record, failed[0], saves) : "";
 }
 
 // Advice if the expected number of saves needs the save at the end of training

@@ -28,6 +28,7 @@
 #include "harness/run/failure/history/epoch_ends.h"
 #include "harness/run/failure/history/first_sign.h"
 #include "harness/run/failure/history/interruptions.h"
+#include "harness/run/failure/history/process_ends.h"
 #include "harness/run/failure/history/scale_downs.h"
 #include "harness/run/failure/history/worker_events.h"
 #include "harness/run/failure/limits/killed_in_grace.h"
@@ -209,6 +210,9 @@ std::string MoreEnds(const UnmetRun& run, uint64_t number) {
   }
   const size_t ended = EndedAttempts(run);
   if (number == 1) {
+    if (ended == 0 && NoticeWithinGrace(run.record()) != nullptr) {
+      return WithoutNoticeGrace(run.record().setup);
+    }
     if (std::string text = EarlierEnd(run); !text.empty()) return text;
     if (ended == 0) return "add a fault that ends a worker (do: crash)";
   }

@@ -667,7 +667,8 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "expect: {outcome: recovers, restarts: {max: 1}}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, raise cluster.restart.max (1) to 2 or more, "
-       "and raise restarts.max under expect (1), as the run needs one restart "
+       "and raise restarts.max under expect (1) to 2, as the run needs one "
+       "restart "
        "more; or "
        "remove fault b, which ended attempt 2"},
   };
@@ -849,6 +850,15 @@ TEST_F(AdviceOnRunTest, ScenarioPasses_AfterTheAdvisedChange) {
        "preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 11}, do: preempt, with: {grace: "
        "30s}}]\nexpect: {outcome: stops-cleanly}\n"},
+      {"preemption: {grace: 20s}\n"
+       "faults: [{id: p, at: {worker: 1, step: 8}, do: preempt, with: {grace: "
+       "20s}}]\nexpect: {outcome: recovers, restarts: {exactly: 1}}\n",
+       "if the run was right, set outcome: completes, restarts: {exactly: 0} "
+       "under expect (c.yaml:14); if the expectations are right, set "
+       "preemption.grace (20s) to 0s, as training continues after a notice "
+       "while enough of this grace is left for a save",
+       "faults: [{id: p, at: {worker: 1, step: 8}, do: preempt, with: {grace: "
+       "20s}}]\nexpect: {outcome: recovers, restarts: {exactly: 1}}\n"},
       {"faults: [{id: k, at: {worker: 1, point: run.finish}, do: kill, with: "
        "{latency: 800us}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: completes under expect (c.yaml:13); "
@@ -917,6 +927,26 @@ TEST_F(AdviceOnRunTest, AsynchronousSaveInFlight_IsToBeSynchronous) {
             "expectations are right, set checkpoint.mode (async) to sync, so "
             "that the save of step 8 comes before it");
   EXPECT_EQ(Run(text("")).verdict.kind, VerdictKind::kPass);
+}
+
+TEST_F(AdviceOnRunTest, FailureOfAnotherSave_LeavesTheExpectedCheckpoints) {
+  const auto text = [](int save) {
+    std::string scenario = SmallScenario(fmt::format(
+        "seed: 7\nfaults: [{{id: e, at: {{worker: chief, save: {}, point: "
+        "ckpt.rename}}, do: errno}}]\n"
+        "expect: {{outcome: completes, checkpoints: [4, 12]}}\n",
+        save));
+    const std::string keep = "keep: 2";
+    scenario.replace(scenario.find(keep), keep.size(),
+                     "keep: 3, on_success: leave");
+    return scenario;
+  };
+  EXPECT_EQ(Run(text(1)).summary.next,
+            "if the run was right, set checkpoints: [8, 12] under expect "
+            "(c.yaml:13); if the expectation is right, set the save of fault e "
+            "(1) to 2, so that the save of step 8 fails instead of that of "
+            "step 4");
+  EXPECT_EQ(Run(text(2)).verdict.kind, VerdictKind::kPass);
 }
 
 // With the damaged checkpoint, the oldest one is the only intact one, so it is

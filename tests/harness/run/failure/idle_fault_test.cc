@@ -67,6 +67,38 @@ TEST_F(IdleFaultTest, IncarnationThatAnotherFaultEnded_NamesThatFault) {
             "the run restarts, so set outcome: recovers under expect");
 }
 
+// Neither another incarnation nor a later step is reached after the stop.
+TEST_F(IdleFaultTest, FaultAfterACleanStop_IsToBeRemoved) {
+  for (const char* incarnation :
+       {"", ", incarnation: 2", ", incarnation: any"}) {
+    const CaseResult result =
+        Run("preemption: {requeue: 0}\n"
+            "faults: [{id: n, at: {worker: 0, step: 6}, do: preempt, with: "
+            "{grace: 5s}}, {id: c, at: {worker: 1, step: 9" +
+            std::string(incarnation) +
+            "}, do: crash}]\nexpect: {outcome: stops-cleanly}\n");
+    EXPECT_EQ(result.cause,
+              "the run ended before fault c could fire: fault n stopped the "
+              "job at step 6, and it was not started again "
+              "(preemption.requeue)");
+    EXPECT_EQ(result.summary.next, "remove fault c");
+  }
+}
+
+TEST_F(IdleFaultTest, RefusalBeforeTheFault_IsTheCause) {
+  const CaseResult result =
+      Run("faults: [{id: rot, at: {worker: 0, save: 1, point: "
+          "ckpt.index.write}, do: bit_flip}, {id: a, at: {worker: 1, step: 6}, "
+          "do: crash}, {id: b, after: a, at: {worker: 1, step: 9, incarnation: "
+          "2}, do: crash}]\n"
+          "expect: {outcome: recovers}\n");
+  EXPECT_THAT(result.cause,
+              StartsWith("the run ended before fault b could fire: no "
+                         "checkpoint can be loaded: "));
+  EXPECT_THAT(result.cause, HasSubstr("fault rot"));
+  EXPECT_EQ(result.summary.next, "remove fault rot");
+}
+
 TEST_F(IdleFaultTest, IncarnationThatNeverStarted_IsNamed) {
   const CaseResult result =
       Run("faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "
