@@ -387,8 +387,8 @@ std::string PartsOfDuration(const Record& record, const ShortGrace& grace,
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", and "));
 }
 
-// Returns "to 1100ms or more, the time of two steps and a save, rounded up, and
-// of the delays" for a grace period in which workers stop and save although the
+// Returns "to 1100ms or more, the time of two steps and a save with its delays,
+// rounded up" for a grace period in which workers stop and save although the
 // faults delay the save. Returns "above its duration" if the record does not
 // show this time.
 std::string LongerGrace(const RunSetup& setup, const KilledInGrace& killed,
@@ -402,9 +402,8 @@ std::string LongerGrace(const RunSetup& setup, const KilledInGrace& killed,
   if (!is_known || needed_ns <= killed.notice->grace_ns) {
     return "above its duration";
   }
-  return fmt::format("to {} or more, {}{}", LimitText(needed_ns),
-                     NeededGraceText(setup),
-                     delays.empty() ? "" : ", and of the delays");
+  return fmt::format("to {} or more, {}", LimitText(needed_ns),
+                     NeededGraceText(setup, !delays.empty()));
 }
 
 // Returns the unmet expectations that a run may still not meet if its workers

@@ -10,6 +10,7 @@
 #include "reports/html/page/text.h"
 #include "reports/html/picture/symbols.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -118,8 +119,7 @@ void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
   const auto newest = newest_.find({incarnation.worker, mark});
   if (newest != newest_.end() && drawn_[newest->second].at.x + kMarkWidth > x) {
     Drawn& other = drawn_[newest->second];
-    ++other.events;
-    AddFault(event, other);
+    AddEvent(incarnation, event, other);
     points_[place] = other.at;
     return;
   }
@@ -129,14 +129,21 @@ void LaneMarks::AddMark(const EventPlace& place, Mark mark) {
   drawn_.push_back({.mark = mark,
                     .at = {x, y},
                     .emitter = incarnation.worker,
-                    .text = fmt::format(
-                        "{}: {}", DurationText(event.t_ns - axis_.begin_ns()),
-                        EventText(record_, incarnation, event)),
+                    .texts = {},
                     .faults = {}});
-  AddFault(event, drawn_.back());
+  AddEvent(incarnation, event, drawn_.back());
 }
 
-void LaneMarks::AddFault(const RecordEvent& event, Drawn& drawn) const {
+void LaneMarks::AddEvent(const IncarnationEvents& incarnation,
+                         const RecordEvent& event, Drawn& drawn) const {
+  constexpr size_t kMostTexts = 4;
+  constexpr size_t kLongestText = 300;
+  if (drawn.events++ < kMostTexts) {
+    const std::string text =
+        fmt::format("{}: {}", DurationText(event.t_ns - axis_.begin_ns()),
+                    EventText(record_, incarnation, event));
+    drawn.texts.push_back(CutText(text, kLongestText));
+  }
   if (drawn.mark != Mark::kFault ||
       FindFault(record_, event.detail) == nullptr ||
       std::ranges::count(drawn.faults, event.detail) > 0) {
@@ -147,8 +154,15 @@ void LaneMarks::AddFault(const RecordEvent& event, Drawn& drawn) const {
 
 std::string LaneMarks::FaultNames() const {
   constexpr size_t kLongestName = 32;
+  constexpr double kAbove = 9;  // from a name beside its mark to one above it
   std::string out;
-  std::map<int, double> taken;  // end of the newest name or mark, by lane
+  std::map<int, double> taken;        // end of the newest name or mark, by lane
+  std::map<int, double> taken_above;  // end of the newest name above the marks
+  const auto add = [&out](double left, double y, const std::string& name) {
+    out += fmt::format(
+        R"(<text class="fault-name" x="{:.1f}" y="{:.1f}">{}</text>)", left, y,
+        HtmlText(name));
+  };
   for (auto drawn = drawn_.begin(); drawn != drawn_.end(); ++drawn) {
     if (drawn->faults.empty()) continue;
     std::string name = CutText(drawn->faults.front(), kLongestName);
@@ -165,11 +179,16 @@ std::string LaneMarks::FaultNames() const {
     double& end = taken[drawn->emitter];
     double left = drawn->at.x + kMarkWidth;
     if (left + width > limit) left = drawn->at.x - kMarkWidth - width;
+    const double y = drawn->at.y + 3;
+    double& end_above = taken_above[drawn->emitter];
+    const double left_above =
+        std::clamp(drawn->at.x - width / 2, 0.0, LaneLayout::kWidth - width);
     if (left >= end) {
       end = left + width;
-      out += fmt::format(
-          R"(<text class="fault-name" x="{:.1f}" y="{:.1f}">{}</text>)", left,
-          drawn->at.y + 3, HtmlText(name));
+      add(left, y, name);
+    } else if (left_above >= end_above) {
+      end_above = left_above + width;
+      add(left_above, y - kAbove, name);
     }
     end = std::max(end, drawn->at.x + kMarkWidth);
   }
@@ -177,12 +196,11 @@ std::string LaneMarks::FaultNames() const {
 }
 
 std::string LaneMarks::Marks() const {
-  constexpr size_t kLongest = 300;
   std::string out;
   for (const Drawn& drawn : drawn_) {
-    std::string text = CutText(drawn.text, kLongest);
-    if (drawn.events > 1) {
-      text += fmt::format(", and {}", Counted(drawn.events - 1, "more event"));
+    std::string text = fmt::format("{}", fmt::join(drawn.texts, "; "));
+    if (const size_t more = drawn.events - drawn.texts.size(); more > 0) {
+      text += fmt::format("; and {}", Counted(more, "more event"));
     }
     out += fmt::format(
         R"(<use href="#{}" x="{:.1f}" y="{:.1f}"><title>{}</title></use>)",

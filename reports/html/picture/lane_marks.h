@@ -41,16 +41,18 @@ class LaneMarks {
     Mark mark = Mark::kFault;
     PicturePoint at;
     int emitter = 0;
-    std::string text;
+    std::vector<std::string> texts;   // of the first events
     std::vector<std::string> faults;  // ids of a Mark::kFault, each once
-    size_t events = 1;
+    size_t events = 0;
   };
 
   void AddMark(const EventPlace& place, Mark mark);
-  // Adds the fault of the event, if it has one.
-  void AddFault(const RecordEvent& event, Drawn& drawn) const;
-  // Returns the names of the faults beside their marks: "flip", or "flip +2"
-  // for a mark of three faults. Leaves out a name for which there is no space.
+  // Adds the event, and its fault if it has one.
+  void AddEvent(const IncarnationEvents& incarnation, const RecordEvent& event,
+                Drawn& drawn) const;
+  // Returns the names of the faults beside their marks, or above those that
+  // have no space beside them: "flip", or "flip +2" for a mark of three faults.
+  // Leaves out a name for which there is no space either way.
   std::string FaultNames() const;
   // Returns the y coordinate of a mark. Failed saves are on the line of the
   // saves.

@@ -147,12 +147,13 @@ int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed) {
   return (needed_ns + unit_ns - 1) / unit_ns * unit_ns;
 }
 
-std::string NeededGraceText(const RunSetup& setup) {
-  return fmt::format("the time of {} and a save, rounded up",
+std::string NeededGraceText(const RunSetup& setup, bool has_delays) {
+  return fmt::format("the time of {} and a save{}, rounded up",
                      setup.steps_per_execution == 1
                          ? "two steps"
                          : fmt::format("two executions of {} steps",
-                                       setup.steps_per_execution));
+                                       setup.steps_per_execution),
+                     has_delays ? " with its delays" : "");
 }
 
 std::string KilledInGraceText(const Outline& outline,

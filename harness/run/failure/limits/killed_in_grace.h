@@ -35,8 +35,9 @@ std::string PollEveryText(const RunSetup& setup);
 int64_t NeededGrace(const RunSetup& setup, const KilledInGrace& killed);
 
 // Returns "the time of two steps and a save, rounded up": the events that
-// NeededGrace counts.
-std::string NeededGraceText(const RunSetup& setup);
+// NeededGrace counts. If faults delay the save, returns "… a save with its
+// delays, rounded up".
+std::string NeededGraceText(const RunSetup& setup, bool has_delays = false);
 
 // Returns "fault p grants worker 1 10s from the notice to the kill, but the
 // trainer was told 30s (preemption.grace); worker 1 read the notice after 2.0 s

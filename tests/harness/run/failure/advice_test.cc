@@ -817,8 +817,8 @@ TEST_F(AdviceOnRunTest, GracePeriodTooShortForASave_IsToBeRaised) {
              "expect: {outcome: stops-cleanly}\n"),
       testing::MatchesRegex(
           "if a save may take that long, raise the grace of fault p .1s. "
-          "to 5100ms or more, the time of two steps and a save, rounded up, "
-          "and of the delays .the save of step 4 took [0-9]+ ms, and fault s "
+          "to 5100ms or more, the time of two steps and a save with its "
+          "delays, rounded up .the save of step 4 took [0-9]+ ms, and fault s "
           "adds 5s., or limit "
           "fault s, which delayed it; if the engine should have saved sooner, "
           "see what the workers did before "

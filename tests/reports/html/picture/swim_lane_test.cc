@@ -219,15 +219,23 @@ TEST(SwimLaneTest, CheckpointThatIsGoneIsMarked_AlsoIfNoGenerationFollows) {
   EXPECT_THAT(Picture(record), Not(HasSubstr(Use("m-lost"))));
 }
 
-// Returns the texts and positions of the names beside the marks of faults.
-std::vector<std::pair<std::string, double>> FaultNames(const Record& record) {
+struct FaultName {
+  std::string text;
+  double x = 0;
+  double y = 0;
+};
+
+// Returns the names at the marks of faults.
+std::vector<FaultName> FaultNames(const Record& record) {
   static const std::regex kName(
-      R"re(<text class="fault-name" x="([0-9.]+)"[^>]*>([^<]*)</text>)re");
+      R"re(<text class="fault-name" x="([0-9.]+)" y="([0-9.]+)">([^<]*)</text>)re");
   const std::string picture = Picture(record);
-  std::vector<std::pair<std::string, double>> names;
+  std::vector<FaultName> names;
   for (std::sregex_iterator name(picture.begin(), picture.end(), kName), end;
        name != end; ++name) {
-    names.emplace_back((*name)[2], std::stod((*name)[1]));
+    names.push_back({.text = (*name)[3],
+                     .x = std::stod((*name)[1]),
+                     .y = std::stod((*name)[2])});
   }
   return names;
 }
@@ -235,7 +243,7 @@ std::vector<std::pair<std::string, double>> FaultNames(const Record& record) {
 TEST(SwimLaneTest, FaultHasItsNameBesideIt) {
   const auto names = FaultNames(FullRecord());
   ASSERT_EQ(names.size(), 1U);
-  EXPECT_EQ(names[0].first, "crash");
+  EXPECT_EQ(names[0].text, "crash");
 }
 
 // Adds faults that fire in the second incarnation, and fires each of them.
@@ -255,21 +263,26 @@ TEST(SwimLaneTest, FaultsAtOnePlaceHaveTheNameOfTheFirst) {
   FireFaults(record, {{84, "<net>"}, {84, "disk"}, {84, "<net>"}});
   const auto names = FaultNames(record);
   ASSERT_EQ(names.size(), 2U);
-  EXPECT_EQ(names[1].first, "&lt;net&gt; +1");
+  EXPECT_EQ(names[1].text, "&lt;net&gt; +1");
 }
 
+// Names that have no space beside their marks are above them.
 TEST(SwimLaneTest, NamesOfFaultsDoNotOverlap) {
   Record record = FullRecord();
   const std::string name(30, 'x');
-  FireFaults(record, {{60, name}, {70, name + "2"}, {80, name + "3"}});
-  double end = 0;
-  for (const auto& [text, x] : FaultNames(record)) {
+  FireFaults(record, {{60, name},
+                      {65, name + "2"},
+                      {70, name + "3"},
+                      {75, name + "4"},
+                      {80, name + "5"}});
+  std::map<double, double> ends;  // of the newest name, by height
+  for (const auto& [text, x, y] : FaultNames(record)) {
     if (text == "crash") continue;  // in another lane
-    EXPECT_GE(x, end);
-    end = x + LabelWidth(text);
+    EXPECT_GE(x, ends[y]) << text;
+    ends[y] = x + LabelWidth(text);
+    EXPECT_LE(ends[y], 1000) << text;
   }
-  EXPECT_GT(end, 0);
-  EXPECT_LE(end, 1000);
+  EXPECT_EQ(ends.size(), 2U);
 }
 
 TEST(SwimLaneTest, DeletionOfACheckpointIsNamed) {
