@@ -165,9 +165,12 @@ std::string LaneMarks::FaultNames() const {
   };
   for (auto drawn = drawn_.begin(); drawn != drawn_.end(); ++drawn) {
     if (drawn->faults.empty()) continue;
-    std::string name = CutText(drawn->faults.front(), kLongestName);
-    if (drawn->faults.size() > 1) {
-      name += fmt::format(" +{}", drawn->faults.size() - 1);
+    std::string name = fmt::format("{}", fmt::join(drawn->faults, ", "));
+    if (name.size() > kLongestName) {
+      name = CutText(drawn->faults.front(), kLongestName);
+      if (const size_t more = drawn->faults.size() - 1; more > 0) {
+        name += fmt::format(" +{}", more);
+      }
     }
     const double width = LabelWidth(name);
     const auto next =

@@ -51,8 +51,9 @@ class LaneMarks {
   void AddEvent(const IncarnationEvents& incarnation, const RecordEvent& event,
                 Drawn& drawn) const;
   // Returns the names of the faults beside their marks, or above those that
-  // have no space beside them: "flip", or "flip +2" for a mark of three faults.
-  // Leaves out a name for which there is no space either way.
+  // have no space beside them: "flip, rot" for a mark of two faults, or "flip
+  // +1" if their names are long. Leaves out a name for which there is no space
+  // either way.
   std::string FaultNames() const;
   // Returns the y coordinate of a mark. Failed saves are on the line of the
   // saves.

@@ -258,12 +258,14 @@ void FireFaults(Record& record,
   }
 }
 
-TEST(SwimLaneTest, FaultsAtOnePlaceHaveTheNameOfTheFirst) {
+TEST(SwimLaneTest, FaultsAtOnePlaceHaveOneText) {
   Record record = FullRecord();
   FireFaults(record, {{84, "<net>"}, {84, "disk"}, {84, "<net>"}});
   const auto names = FaultNames(record);
   ASSERT_EQ(names.size(), 2U);
-  EXPECT_EQ(names[1].text, "&lt;net&gt; +1");
+  EXPECT_EQ(names[1].text, "&lt;net&gt;, disk");
+  FireFaults(record, {{84, std::string(32, 'x')}});
+  EXPECT_EQ(FaultNames(record).at(1).text, "&lt;net&gt; +2");
 }
 
 // Names that have no space beside their marks are above them.
