@@ -175,6 +175,24 @@ class InterruptionFinder {
   bool has_open_end_ = false;
 };
 
+// Returns the time at which the launcher killed the worker whose end is the
+// interruption, if that was before the interruption began: a kill may wait for
+// the worker's host to be reachable again. Returns nullopt for other ends.
+std::optional<int64_t> TimeOfEarlyKill(const Record& record,
+                                       const Interruption& one) {
+  const RecordEvent* const end = FirstEnd(record, one.from_ns + 1, one.end_ns);
+  if (end == nullptr) return std::nullopt;
+  for (const LauncherRun& run : record.launchers) {
+    for (const RecordEvent& event : run.events) {
+      if (event.kind == RecordKind::kKillSent && event.about == end->about &&
+          event.incarnation == end->incarnation && event.t_ns < one.from_ns) {
+        return event.t_ns;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // Returns "preemption.requeue is 2" for a run that used it up. If planned
 // launches hide the value, returns only the key.
 std::string UsedUpRequeueText(const Record& record) {
@@ -395,8 +413,15 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
   }
   finder.AddEnd(outline.record);
   std::vector<Interruption> all = std::move(finder).Take();
+  int64_t before_ns = INT64_MIN;  // begin of the attempt or rejoin before `one`
   for (Interruption& one : all) {
     Causes causes = CausesOf(outline, one.from_ns, one.end_ns);
+    if (causes.faults.empty()) {
+      if (const auto killed_ns = TimeOfEarlyKill(outline.record, one)) {
+        causes = CausesOf(outline, before_ns, *killed_ns);
+      }
+    }
+    before_ns = one.from_ns;
     one.faults = std::move(causes.faults);
     one.are_certain = causes.are_certain;
   }

@@ -975,6 +975,28 @@ TEST_F(AdviceOnRunTest, FullDiskBesideDamage_IsEither) {
   EXPECT_EQ(Run(text("")).verdict.kind, VerdictKind::kPass);
 }
 
+// The launcher kills worker 0, which the partition cuts off; the kill takes
+// effect only after the partition, as a second interruption.
+TEST_F(AdviceOnRunTest, KillBecauseOfAPartition_IsAnEffectOfThatFault) {
+  std::string text = SmallScenario(
+      "seed: 7\ndisk: {profile: shared}\n"
+      "faults: [{id: cut, at: {worker: 0, step: 9}, do: partition, with: "
+      "{duration: 9s}}]\n"
+      "expect: {outcome: recovers, restarts: {exactly: 1}}\n");
+  const std::string workers = "{workers: 2";
+  text.replace(text.find(workers), workers.size(),
+               workers +
+                   ", topology: one_host_per_worker, restart: {policy: "
+                   "rejoin, max: 2}");
+  const std::string cause = Run(text).cause;
+  EXPECT_THAT(cause, testing::HasSubstr("fault cut (partition worker 0 at "
+                                        "step.begin, step 9, for 9s) "
+                                        "interrupted attempt 1: worker 0 was "
+                                        "killed"));
+  EXPECT_THAT(cause,
+              testing::HasSubstr("fault cut also interrupted attempt 1"));
+}
+
 // The failing saves end each start of the job; the crash also ends an attempt
 // of the first.
 TEST_F(AdviceOnRunTest, LimitedFault_NeedsNoOtherOutcomeBesideACrash) {
