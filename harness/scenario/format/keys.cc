@@ -750,7 +750,7 @@ constexpr KeySpec kKeys[] = {
     {.path = "expect.restarts.max", .type = T::kCount, .doc = "largest number"},
     {.path = "expect.resumed_from",
      .type = T::kMap,
-     .doc = "checkpoint from which the first restart resumes"},
+     .doc = "first checkpoint from which workers resume"},
     {.path = "expect.resumed_from.step",
      .type = T::kCount,
      .doc = "step of that checkpoint"},

@@ -253,7 +253,7 @@ std::vector<Word> MakeWords() {
        "it. An older one is loaded instead."},
       {"resumed_from",
        {"resumed_from"},
-       "The step of the checkpoint from which the first restart resumes."},
+       "The step of the first checkpoint from which workers resume."},
       {"ends_at",
        {"ends_at"},
        "The expected position of training at the end of the run, in complete "
