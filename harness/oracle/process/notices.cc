@@ -101,7 +101,7 @@ void Notices::OnWorker(const HistoryEvent& emitted) {
 void Notices::Fire(Worker& worker, const RecordEvent& event) {
   const RecordFault* const fault = FindFault(record_, event.detail);
   if (fault == nullptr) return;
-  if (!GivesNotice(*fault)) return NoteKill(worker, *fault);
+  if (!GivesNotice(*fault)) return NoteKill(worker, *fault, event.t_ns);
   checks_.grace.Count();
   if (!fault->polled && !worker.noticed_at) {
     worker.delivered_at = worker.step;
@@ -111,13 +111,20 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
   worker.notice_ns = event.t_ns;
 }
 
-// Notes that the fault may kill its worker or, with the machine or the
-// launcher, any worker.
-void Notices::NoteKill(Worker& worker, const RecordFault& fault) {
+// Notes the fault of `worker`, at `t_ns`, if it kills the worker or, with the
+// machine or the launcher, all workers that run.
+void Notices::NoteKill(Worker& worker, const RecordFault& fault, int64_t t_ns) {
   const FaultTraits traits = TraitsOf(fault);
-  if (KillsAfter(fault)) worker.may_be_killed = true;
+  worker.is_hindered = worker.is_hindered || traits.may_end_incarnation;
+  const auto kill = [](Worker& one, int64_t from_ns) {
+    one.killed_from_ns =
+        std::min(one.killed_from_ns.value_or(from_ns), from_ns);
+  };
+  if (traits.ends_incarnation) {
+    kill(worker, t_ns + KillsAfter(fault).value_or(0));
+  }
   if (!traits.cuts_power && !traits.kills_launcher) return;
-  for (auto& [id, other] : workers_) other.may_be_killed = true;
+  for (auto& [id, other] : workers_) kill(other, t_ns);
 }
 
 // Forgets the generation with this number, because a new generation may use the
@@ -138,17 +145,26 @@ void Notices::NoteEnd(const RecordEvent& event) {
   if (ended == workers_.end()) return;
   Worker& worker = ended->second;
   worker.has_ended = true;
-  // A worker that another fault kills within its grace period cannot exit.
+  if (worker.notice == nullptr) return;
+  const int64_t late_ns = event.t_ns + kStampSlackNs;
+  const bool is_in_grace = late_ns < worker.notice_ns + worker.notice->grace_ns;
   const bool is_killed =
-      worker.notice != nullptr && worker.may_be_killed &&
-      event.t_ns + kStampSlackNs < worker.notice_ns + worker.notice->grace_ns;
-  if (is_killed) worker.notice = nullptr;
+      (worker.killed_from_ns && *worker.killed_from_ns <= late_ns) ||
+      (worker.kill_sent && worker.is_hindered);
+  // A worker that is killed in its grace period for another reason than the
+  // notice cannot exit.
+  if (is_in_grace && is_killed) worker.notice = nullptr;
 }
 
 // Processes an event of a launcher. A launcher passes a notice on to each
 // worker by a signal; the event kAskedToStop records this.
 void Notices::OnLauncher(const RecordEvent& event) {
   if (event.kind == RecordKind::kExited) return NoteEnd(event);
+  if (event.kind == RecordKind::kKillSent && event.about) {
+    const auto killed = workers_.find(WorkerAbout(event));
+    if (killed != workers_.end()) killed->second.kill_sent = true;
+    return;
+  }
   if (event.kind != RecordKind::kAskedToStop || !event.about ||
       event.reason == RecordReason::kUnreachable) {
     return;

@@ -39,7 +39,10 @@ class Notices {
     bool has_ended = false;  // its process has ended
     bool has_model = false;  // has initialized or resumed
     bool finished = false;
-    bool may_be_killed = false;           // by a fault other than a notice
+    // A fault other than a notice kills the process from this time on.
+    std::optional<int64_t> killed_from_ns;
+    bool is_hindered = false;             // by a fault that may lead to a kill
+    bool kill_sent = false;               // by the launcher
     const RecordFault* notice = nullptr;  // fault that sent a notice
     int64_t notice_ns = 0;
     std::optional<int64_t> grace_until_ns;  // by the engine's own setting
@@ -56,7 +59,7 @@ class Notices {
   void ForgetGeneration(uint64_t number);
   void NoteEnd(const RecordEvent& event);
   void Fire(Worker& worker, const RecordEvent& event);
-  void NoteKill(Worker& worker, const RecordFault& fault);
+  void NoteKill(Worker& worker, const RecordFault& fault, int64_t t_ns);
   void OnLauncher(const RecordEvent& event);
   void CheckCause(const Emitter& by, const Worker& worker);
   void CheckSees(const Emitter& by, Worker& worker);

@@ -45,6 +45,19 @@ void NeverAgree(ScriptedRun& run) {
   run.events.Remove(kOther, K::kStopAgreed);
 }
 
+// Removes the exit event of the chief, and makes its grace period long.
+void DieInGrace(ScriptedRun& run) {
+  run.events.Remove(kChief, K::kWorkerExited);
+  run.facts.faults[0].grace_ns = 1000 * kTick;
+}
+
+// Fires the fault in the process of `who` just after the notice of the chief.
+void FireAfterNotice(ScriptedRun& run, const Emitter& who, RecordFault fault) {
+  run.events.InsertAfter(kChief, K::kFaultFired, 0, who,
+                         {.kind = K::kFaultFired, .detail = fault.id});
+  run.facts.faults.push_back(std::move(fault));
+}
+
 // Notifies worker 1 as well as worker 0.
 void NoticeBoth(ScriptedRun& run) {
   RecordFault other = run.facts.faults[0];
@@ -148,8 +161,14 @@ INSTANTIATE_TEST_SUITE_P(
                      IgnoreNotice(run);
                    }},
         SpoiledRun{"DiesWithinTheGracePeriod", PreemptedRun, "grace/killed",
+                   DieInGrace},
+        SpoiledRun{"DiesBeforeAKillIsDue", PreemptedRun, "grace/killed",
                    [](ScriptedRun& run) {
-                     run.events.Remove(kChief, K::kWorkerExited);
+                     DieInGrace(run);
+                     FireAfterNotice(run, kChief,
+                                     {.id = "k",
+                                      .kind = "kill",
+                                      .latency_ns = 900 * kTick});
                    }}),
     NameOfCase<SpoiledRun>);
 
@@ -271,27 +290,31 @@ INSTANTIATE_TEST_SUITE_P(
                      end.step = 5;
                    }},
         ExcusedRun{"AnotherFaultKillsTheWorker", PreemptedRun, "grace/killed",
+                   DieInGrace,
                    [](ScriptedRun& run) {
-                     run.events.Remove(kChief, K::kWorkerExited);
-                     run.facts.faults[0].grace_ns = 1000 * kTick;
-                   },
+                     FireAfterNotice(run, kChief, {.id = "c", .kind = "crash"});
+                   }},
+        ExcusedRun{"HostOfTheWorkerLosesPower", PreemptedRun, "grace/killed",
+                   DieInGrace,
                    [](ScriptedRun& run) {
-                     run.facts.faults.push_back({.id = "c", .kind = "crash"});
-                     run.events.InsertAfter(
-                         kChief, K::kFaultFired, 0, kChief,
-                         {.kind = K::kFaultFired, .detail = "c"});
+                     FireAfterNotice(run, kChief,
+                                     {.id = "p",
+                                      .kind = "power_loss",
+                                      .of_one_host = true});
                    }},
         ExcusedRun{
-            "PowerOfTheMachineFails", PreemptedRun, "grace/killed",
+            "MachineLosesPower", PreemptedRun, "grace/killed", DieInGrace,
             [](ScriptedRun& run) {
-              run.events.Remove(kChief, K::kWorkerExited);
-              run.facts.faults[0].grace_ns = 1000 * kTick;
-            },
-            [](ScriptedRun& run) {
-              run.facts.faults.push_back({.id = "p", .kind = "power_loss"});
-              run.events.InsertAfter(kChief, K::kFaultFired, 0, kOther,
-                                     {.kind = K::kFaultFired, .detail = "p"});
+              FireAfterNotice(run, kOther, {.id = "p", .kind = "power_loss"});
             }},
+        ExcusedRun{"LauncherKillsAHungWorker", PreemptedRun, "grace/killed",
+                   DieInGrace,
+                   [](ScriptedRun& run) {
+                     FireAfterNotice(run, kChief, {.id = "h", .kind = "hang"});
+                     run.events.InsertBefore(
+                         LauncherProcess(1), K::kExited, 0, LauncherProcess(1),
+                         {.kind = K::kKillSent, .about = 0, .incarnation = 1});
+                   }},
         ExcusedRun{"TrainingHasFinished", PreemptedRun, "grace/no-agreement",
                    NeverAgree,
                    [](ScriptedRun& run) {
