@@ -238,7 +238,7 @@ void Shrink(const Canvas& canvas, std::span<uint8_t> small) {
   }
 }
 
-// Draws the samples from `first` to `end`, excluded.
+// Draws the samples [first, end).
 void DrawSamples(const numerics::RandomStream& stream, uint32_t first,
                  uint32_t end, RawSamples& raw) {
   const size_t size = size_t{raw.height} * raw.width;
@@ -267,12 +267,11 @@ RawSamples DrawDigits(const DigitsSpec& spec) {
   const numerics::RandomStream stream =
       numerics::MakeStream(kDigitsKey, numerics::Purpose::kDigits,
                            static_cast<uint32_t>(spec.split), 0);
-  // A worker that starts again waits for its data, while the others wait for
-  // it: so uses all processors, except for data that takes less than a few
-  // milliseconds to draw.
-  constexpr uint32_t kLeastPerThread = 512;
+  // All workers wait while a restarted worker draws its data, so all processors
+  // draw.
+  constexpr uint32_t kMinSamplesPerThread = 512;
   const uint32_t threads =
-      std::clamp(spec.samples / kLeastPerThread, 1u,
+      std::clamp(spec.samples / kMinSamplesPerThread, 1u,
                  std::max(std::thread::hardware_concurrency(), 1u));
   const uint32_t share = (spec.samples + threads - 1) / threads;
   ThreadPool(static_cast<int>(threads)).Run([&](int thread) {

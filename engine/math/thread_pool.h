@@ -1,6 +1,5 @@
 // Threads that wait for work. Only for code whose results do not depend on them
-// (engine/math, and the data set that the program draws); all other concurrency
-// is tasks of the World.
+// (engine/math and DrawDigits); all other concurrency is tasks of the World.
 #ifndef GAUNTLET_ENGINE_MATH_THREAD_POOL_H_
 #define GAUNTLET_ENGINE_MATH_THREAD_POOL_H_
 

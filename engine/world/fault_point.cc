@@ -300,7 +300,8 @@ constexpr std::array kPoints = {
     PointInfo{
         .point = Point::kStateSend,
         .name = "cluster.state.send",
-        .description = "before a worker sends its state to those that rejoin",
+        .description =
+            "before a worker that holds the state sends it to the next rank",
         .part = RunPart::kRejoin,
         .needs = PointNeeds::kRejoin},
     PointInfo{

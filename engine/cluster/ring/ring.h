@@ -117,9 +117,9 @@ class Ring {
                    std::span<const std::span<const std::byte>> parts,
                    Duration timeout);
   // Receives a state from the previous rank. Calls `take` with each chunk and
-  // the size of the whole state; then, if this rank `passes_on` the state,
-  // sends the chunk to the next rank. kDataLoss if the state has more than
-  // `limit` bytes, or a chunk is malformed.
+  // the size of the whole state; then, if `passes_on`, forwards the chunk to
+  // the next rank. kDataLoss if the state has more than `limit` bytes, or a
+  // chunk is malformed. REQUIRES: `take` is not empty.
   Status ReceiveState(const ExchangeKey& key, bool passes_on, uint64_t limit,
                       const TakeChunk& take, Duration timeout);
 

@@ -42,8 +42,8 @@ struct StartDecision {
   std::optional<CheckpointRef> checkpoint;
   struct Memory {
     HeldState state;
-    int holder = 0;              // the lowest rank that holds it
-    std::vector<int> receivers;  // the other ranks, which must receive it
+    int holder = 0;              // the lowest rank that holds it, for errors
+    std::vector<int> receivers;  // ranks that do not hold it, ascending
     // No checkpoint is valid: training begins with a save of this state.
     bool is_only_copy = false;
   };
@@ -59,8 +59,8 @@ StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
 
 // Returns true iff the rank must receive the state.
 bool Receives(const StartDecision::Memory& memory, int rank);
-// Returns the rank whose state reaches `rank`, one of the receivers: the
-// nearest one before it in a ring of `size` ranks that receives none.
+// Returns the nearest rank before `rank`, in a ring of `size` ranks, that is
+// not a receiver. Its state reaches `rank`, a receiver.
 int SenderTo(const StartDecision::Memory& memory, int rank, int size);
 
 // Encodes a decision for the other ranks. Omits `checkpoint` if `from_memory`

@@ -12,8 +12,8 @@ namespace gauntlet {
 
 struct StateTransfer {
   const StartDecision::Memory& memory;
-  // This rank holds no state that may be needed later: a received one goes
-  // directly to the arrays of its new state.
+  // This rank has no earlier state to protect: the received bytes are written
+  // directly into its arrays.
   bool is_new = false;
   Duration timeout;
 };

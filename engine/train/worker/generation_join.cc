@@ -350,7 +350,8 @@ Status GenerationJoin::ResumeFromMemory(const StartDecision::Memory& memory) {
   const bool receives = Receives(memory, ring.rank());
   if (!receives && held_ != decided) {
     return DataLoss(fmt::format(
-        "rank {} does not hold the state of step {}, but is to receive none",
+        "the chief's decision sends rank {} no state, but the rank does not "
+        "hold step {}",
         ring.rank(), decided.step));
   }
   if (!held_) MakeState(StartFrom::kCheckpoint);

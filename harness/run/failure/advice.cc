@@ -97,10 +97,10 @@ std::string AdviceOnExitCode(const Expectation& expect,
   const std::optional<int> code = ExitCodeAfter(expect.outcome);
   if (!expect.exit_code || !code || *expect.exit_code == *code) return "";
   return fmt::format(
-      "set exit_code ({}) to {}, or change outcome: {}, under expect ({}), as "
-      "they exclude each other: the exit code of {} is {}",
+      "set exit_code ({}) to {}, the exit code of {}, or change the outcome "
+      "under expect ({})",
       *expect.exit_code, *code, OutcomeName(expect.outcome),
-      PlaceOfExpect(result), OutcomeName(expect.outcome), *code);
+      PlaceOfExpect(result));
 }
 
 // Returns the advice on a scenario that expects a restart of a run without
@@ -112,11 +112,12 @@ std::string AdviceOnCompletion(const Expectation& expect,
     return "";
   }
   return fmt::format(
-      "set outcome: recovers, or remove restarts: {{exactly: {}}}, under "
-      "expect "
-      "({}), as they exclude each other: a run that completes after a restart "
-      "recovers",
-      *expect.restarts_exactly, PlaceOfExpect(result));
+      "{} under expect ({}), as a run that completes after a restart recovers",
+      result.verdict.facts.restarts > 0
+          ? "set outcome: recovers"
+          : fmt::format("remove restarts: {{exactly: {}}}",
+                        *expect.restarts_exactly),
+      PlaceOfExpect(result));
 }
 
 std::string AdviceOnExpectations(const Outline& outline,

@@ -285,11 +285,15 @@ IdleReason EndedIncarnation(const Outline& outline, const IdleFault& idle,
   if (IsPassed(site, progress)) return {};
   const Interruption* const end = EndOf(all, progress.end_ns);
   if (end == nullptr) return {};
-  const bool is_added =
-      end->faults.empty() || (*end->faults.begin())->id == idle.fault.after;
-  const std::string by = is_added ? ""
-                                  : fmt::format("add `after: {}`, or ",
-                                                (*end->faults.begin())->id);
+  const bool has_no_other_fault =
+      end->faults.empty() ||
+      std::ranges::any_of(end->faults, [&idle](const RecordFault* fault) {
+        return fault->id == idle.fault.after;
+      });
+  const std::string by =
+      has_no_other_fault
+          ? ""
+          : fmt::format("add `after: {}`, or ", (*end->faults.begin())->id);
   return {fmt::format("fault {} waits in incarnation {} of {}, which ended "
                       "before: {} ({})",
                       idle.fault.id, site.incarnation, OwnerText(site),
@@ -396,9 +400,26 @@ IdleReason GaveUpBefore(const Outline& outline, const Verdict& verdict,
           RemedyForEarlyEnd(outline, verdict, *gave_up)};
 }
 
-// Explains a fault whose place the run did not reach because a notice stopped
-// the job before, and the job was not started again. Explains no fault that
-// only an earlier incarnation could have reached.
+// Returns the number of the last incarnation of any worker; 0 if there is none.
+int LastIncarnation(const Record& record) {
+  int last = 0;
+  for (const IncarnationEvents& one : record.incarnations) {
+    last = std::max(last, one.number);
+  }
+  return last;
+}
+
+// Returns true iff the end of the run kept the fault from firing: it is not of
+// an earlier incarnation than the last, and that one had not passed its place.
+bool WasAheadAtTheEnd(const Record& record, const FaultSite& site) {
+  const int last = LastIncarnation(record);
+  const bool is_earlier =
+      site.incarnation != kAnyIncarnation && site.incarnation < last;
+  return !is_earlier && !IsPassed(site, ProgressOf(record, site, last));
+}
+
+// Explains a fault that was not reached because a notice stopped the job, which
+// was not started again. Returns {} for a fault of an earlier incarnation.
 IdleReason StoppedBefore(const Outline& outline, const IdleFault& idle) {
   const Record& record = outline.record;
   const RecordFault* const notice = NoticeOfStop(outline);
@@ -407,28 +428,32 @@ IdleReason StoppedBefore(const Outline& outline, const IdleFault& idle) {
     return {};
   }
   const FaultSite& site = idle.site();
-  const std::set<uint64_t> numbers =
-      NumbersSince(record, INT64_MIN, kAnyWorker);
-  const int last = numbers.empty() ? 0 : static_cast<int>(*numbers.rbegin());
-  const bool is_earlier =
-      site.incarnation != kAnyIncarnation && site.incarnation < last;
-  if (is_earlier || IsPassed(site, ProgressOf(record, site, last))) return {};
+  if (!WasAheadAtTheEnd(record, site)) return {};
+  const int last = LastIncarnation(record);
+  const std::string removed = fmt::format("remove fault {}", idle.fault.id);
+  const std::optional<uint64_t> requeue = UsedUpRequeue(record);
+  const uint64_t more = site.incarnation > last
+                            ? static_cast<uint64_t>(site.incarnation - last)
+                            : 1;
+  const bool is_to_stop = record.expect.outcome == Outcome::kStopsCleanly;
   return {fmt::format("the run ended before fault {} could fire: fault {} "
                       "stopped the job at step {}, and it was not started "
                       "again (preemption.requeue)",
                       idle.fault.id, notice->id,
                       record.launchers.back().result->steps),
-          record.expect.outcome == Outcome::kStopsCleanly
-              ? fmt::format("remove fault {}", idle.fault.id)
-              : fmt::format("remove fault {}, or raise preemption.requeue, so "
+          is_to_stop || !requeue
+              ? removed
+              : fmt::format("{}, or raise preemption.requeue ({}) to {}, so "
                             "that the job starts again after its stop",
-                            idle.fault.id)};
+                            removed, *requeue, *requeue + more)};
 }
 
-// Explains a fault whose place the run did not reach because it refused to
-// train before.
+// Explains a fault that was not reached because the run refused to train.
 IdleReason RefusedBefore(const Outline& outline, const IdleFault& idle) {
-  if (!HasRefused(outline.record)) return {};
+  if (!HasRefused(outline.record) ||
+      !WasAheadAtTheEnd(outline.record, idle.site())) {
+    return {};
+  }
   const std::string refusal = ExplainRefusal(outline.record);
   if (refusal.empty()) return {};
   return {fmt::format("the run ended before fault {} could fire: {}",
@@ -455,8 +480,12 @@ IdleReason ReasonFor(const Outline& outline, const Verdict& verdict,
     }
     return gave_up;
   }
+  IdleReason refused = RefusedBefore(outline, idle);
+  if (refused.next.empty()) {
+    refused.next = UnreachedPlace(record, idle, show).next;
+  }
   for (IdleReason reason :
-       {RefusedBefore(outline, idle), StoppedBefore(outline, idle),
+       {std::move(refused), StoppedBefore(outline, idle),
         MissingIncarnation(record, idle), MissingFile(record, idle, all),
         MissingLoad(record, idle), std::move(ended)}) {
     if (is_known(reason)) return reason;

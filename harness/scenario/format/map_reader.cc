@@ -180,7 +180,7 @@ std::optional<FileOffset> ParseFileOffset(std::string_view text) {
 
 std::string HintOnList(const YamlNode& found) {
   if (found.kind == YamlKind::kNothing) {
-    return "remove the key, or give it a list ([]: an empty one)";
+    return "remove the key, or give it a list; [] is the empty list";
   }
   return found.kind == YamlKind::kMap ? "put the map in a list: [ ] around it, "
                                         "or `- ` before its first key"

@@ -50,10 +50,9 @@ class LaneMarks {
   // Adds the event, and its fault if it has one.
   void AddEvent(const IncarnationEvents& incarnation, const RecordEvent& event,
                 Drawn& drawn) const;
-  // Returns the names of the faults beside their marks, or above those that
-  // have no space beside them: "flip, rot" for a mark of two faults, or "flip
-  // +1" if their names are long. Leaves out a name for which there is no space
-  // either way.
+  // Returns the names of the faults beside their marks; above the mark if there
+  // is no space beside it; left out if neither fits. A mark of two faults has
+  // "flip, rot", or "flip +1" if their names are long.
   std::string FaultNames() const;
   // Returns the y coordinate of a mark. Failed saves are on the line of the
   // saves.

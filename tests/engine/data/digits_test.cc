@@ -26,7 +26,17 @@ TEST(DigitsTest, BytesAreTheSameEverywhere) {
 
 TEST(DigitsTest, SamplesDoNotDependOnTheirNumber) {
   const RawSamples few = Train(3);
-  const RawSamples many = Train(1025);  // on several threads
+  const RawSamples many = Train(20);
+  EXPECT_TRUE(std::ranges::equal(
+      few.pixels, std::span(many.pixels).first(few.pixels.size())));
+  EXPECT_TRUE(std::ranges::equal(
+      few.labels, std::span(many.labels).first(few.labels.size())));
+}
+
+// Several threads draw, each a part whose size depends on the number.
+TEST(DigitsTest, SamplesDoNotDependOnTheThreadThatDrawsThem) {
+  const RawSamples few = Train(1025);
+  const RawSamples many = Train(1500);
   EXPECT_TRUE(std::ranges::equal(
       few.pixels, std::span(many.pixels).first(few.pixels.size())));
   EXPECT_TRUE(std::ranges::equal(

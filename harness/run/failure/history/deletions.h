@@ -1,4 +1,4 @@
-// Checkpoints that a run deleted, or could not delete.
+// Checkpoints that a run deleted, or kept because of damage.
 #ifndef GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_DELETIONS_H_
 #define GAUNTLET_HARNESS_RUN_FAILURE_HISTORY_DELETIONS_H_
 
@@ -12,11 +12,9 @@ namespace gauntlet {
 // and the checkpoint was missing after the run.
 bool ShowsDeletion(const Record& record, const RecordEvent& event);
 
-// Returns the damage because of which nothing was deleted to make room for a
-// save that failed, on a full disk, before `save.failure`: the newest
-// checkpoint was damaged by then, and the oldest one was the only intact one.
-// Returns null if the save failed for another reason, or if nothing kept the
-// run from deleting the oldest one. REQUIRES: save.ending is kFailed.
+// Returns the damage that made the oldest checkpoint the only intact one, so
+// that CheckpointStore::FreeSpace did not delete it when `save` failed on a
+// full disk; else null. REQUIRES: save.failure is not null.
 const RecordEvent* DamageThatKeptOldest(const Record& record,
                                         const BegunSave& save);
 

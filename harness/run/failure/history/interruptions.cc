@@ -175,9 +175,9 @@ class InterruptionFinder {
   bool has_open_end_ = false;
 };
 
-// Returns the time at which the launcher killed the worker whose end is the
-// interruption, if that was before the interruption began: a kill may wait for
-// the worker's host to be reachable again. Returns nullopt for other ends.
+// Returns the time at which the launcher killed the worker whose end caused the
+// interruption, if the interruption began later: a kill takes effect only when
+// the worker's host can be reached. Returns nullopt for other ends.
 std::optional<int64_t> TimeOfEarlyKill(const Record& record,
                                        const Interruption& one) {
   const RecordEvent* const end = FirstEnd(record, one.from_ns + 1, one.end_ns);
@@ -191,6 +191,22 @@ std::optional<int64_t> TimeOfEarlyKill(const Record& record,
     }
   }
   return std::nullopt;
+}
+
+// Returns the faults that made the launcher kill a worker at `killed_ns`: those
+// that only hinder their worker, in the interruption in which the kill was
+// sent.
+Causes CausesOfKill(const Outline& outline,
+                    const std::vector<Interruption>& all, int64_t killed_ns) {
+  int64_t from_ns = INT64_MIN;
+  for (const Interruption& one : all) {
+    if (one.from_ns < killed_ns) from_ns = one.from_ns;
+  }
+  Causes causes = CausesOf(outline, from_ns, killed_ns);
+  std::erase_if(causes.faults, [](const RecordFault* fault) {
+    return TraitsOf(*fault).EndsProcesses();
+  });
+  return causes;
 }
 
 // Returns "preemption.requeue is 2" for a run that used it up. If planned
@@ -413,15 +429,13 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
   }
   finder.AddEnd(outline.record);
   std::vector<Interruption> all = std::move(finder).Take();
-  int64_t before_ns = INT64_MIN;  // begin of the attempt or rejoin before `one`
   for (Interruption& one : all) {
     Causes causes = CausesOf(outline, one.from_ns, one.end_ns);
     if (causes.faults.empty()) {
       if (const auto killed_ns = TimeOfEarlyKill(outline.record, one)) {
-        causes = CausesOf(outline, before_ns, *killed_ns);
+        causes = CausesOfKill(outline, all, *killed_ns);
       }
     }
-    before_ns = one.from_ns;
     one.faults = std::move(causes.faults);
     one.are_certain = causes.are_certain;
   }

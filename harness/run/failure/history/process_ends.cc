@@ -99,7 +99,15 @@ std::string EndText(const RecordEvent& end) {
 }
 
 const RecordFault* NoticeWithinGrace(const Record& record) {
+  // Without a grace period, workers stop within so many executions.
+  constexpr uint64_t kExecutionsToStop = 2;
+  const uint64_t to_stop = kExecutionsToStop * record.setup.steps_per_execution;
   if (record.setup.notice_grace_ns <= 0) return nullptr;
+  const RecordEvent* const read =
+      FirstOf(record, [&](const RecordEvent& event) {
+        return event.kind == RecordKind::kNotice &&
+               event.step + to_stop < LastStepOf(record);
+      });
   const RecordEvent* const fired =
       FirstOf(record, [&record](const RecordEvent& event) {
         const RecordFault* const fault = event.kind == RecordKind::kFaultFired
@@ -107,33 +115,23 @@ const RecordFault* NoticeWithinGrace(const Record& record) {
                                              : nullptr;
         return fault != nullptr && GivesNotice(*fault);
       });
-  return fired == nullptr ? nullptr : FindFault(record, fired->detail);
+  return read == nullptr || fired == nullptr ? nullptr
+                                             : FindFault(record, fired->detail);
 }
-
-namespace {
-
-// Returns "after the notice of fault n, training continued within its grace
-// period (preemption.grace is 2s) and was complete before the period was over"
-// if a notice did not stop the job for this reason; else "".
-std::string NoticeInVainText(const Record& record) {
-  const RecordFault* const notice = NoticeWithinGrace(record);
-  if (notice == nullptr) return "";
-  return fmt::format(
-      "after the notice of fault {}, training continued within its grace "
-      "period (preemption.grace is {}), and was complete before this period "
-      "was over",
-      notice->id, DurationToText(Duration(record.setup.notice_grace_ns)));
-}
-
-}  // namespace
 
 std::string NoRestartText(const Record& record) {
   const RecordEvent* const end = FirstEnd(record, INT64_MIN, INT64_MAX);
   if (end == nullptr) {
-    const std::string notice = NoticeInVainText(record);
-    return "no process ended before training was complete" +
-           (notice.empty() ? ", so nothing had to be restarted"
-                           : ": " + notice);
+    const RecordFault* const notice = NoticeWithinGrace(record);
+    return notice == nullptr
+               ? "no process ended before training was complete, so nothing "
+                 "had to be restarted"
+               : fmt::format(
+                     "training was complete before the grace period of fault "
+                     "{}'s notice was over (preemption.grace is {}), so no "
+                     "process had to stop",
+                     notice->id,
+                     DurationToText(Duration(record.setup.notice_grace_ns)));
   }
   return EndText(*end) +
          (StepReachedBy(record, end->t_ns) >= LastStepOf(record)

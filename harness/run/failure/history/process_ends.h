@@ -23,8 +23,9 @@ const RecordEvent* FirstEnd(const Record& record, int64_t from_ns,
 // the event.
 std::string EndText(const RecordEvent& end);
 
-// Returns the fault that gave the first notice of a preemption, if training may
-// continue within a grace period after it (preemption.grace); else null.
+// Returns the fault that gave the first notice of a preemption, if a worker
+// read it and would have stopped before the end of training without a grace
+// period (preemption.grace); else null.
 const RecordFault* NoticeWithinGrace(const Record& record);
 
 // Returns the reason why a completed run had no restart: "no process ended

@@ -211,15 +211,22 @@ std::string NoFinalSaveText(const Record& record,
                      end, is_twice ? "saved only once" : "not saved");
 }
 
-// Returns the change after which the fault that made one save fail makes
-// another one fail, so that the expected checkpoints are left: "set the save of
-// fault e (2) to 3, so that …"; "" if there is none. `saves`: steps of all
-// saves, with the failed one.
+// Returns the change that moves the failure to another save, so that the run
+// leaves the expected checkpoints: "set the save of fault e (2) to 3, so that
+// …"; "" if there is none. `saves`: steps of all saves, including the failed
+// one.
 std::string MovedFailure(const Record& record, const BegunSave& failed,
                          const std::vector<uint64_t>& saves) {
   const std::vector<const RecordFault*> faults = FailingFaults(record, failed);
   const uint64_t interval = record.setup.save_interval_steps;
-  if (faults.size() != 1 || !faults[0]->save || interval == 0) return "";
+  // The number of a save counts from the start of its incarnation.
+  const bool has_restarted = std::ranges::any_of(
+      record.incarnations,
+      [](const IncarnationEvents& one) { return one.number > 1; });
+  if (faults.size() != 1 || !faults[0]->save || interval == 0 ||
+      has_restarted) {
+    return "";
+  }
   for (const uint64_t step : saves) {
     std::vector<uint64_t> others = saves;
     std::erase(others, step);

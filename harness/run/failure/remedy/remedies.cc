@@ -401,8 +401,9 @@ std::string RemedyForOutcome(const UnmetRun& run) {
           "set preemption.requeue to 0, as each start tries to save for about "
           "half a minute before it gives up{}",
           record.world == "real" ? "" : ", or lower disk.capacity",
-          record.expect.failed_saves_exactly == 0 ? "; and remove failed_saves"
-                                                  : "");
+          record.expect.failed_saves_exactly == run.facts().failed_saves
+              ? "; and remove failed_saves, as more saves then fail"
+              : "");
     case Outcome::kStopsOnNan:
       return HasLossThatIsNotFinite(record)
                  ? "set job.stop_on_nan to true"
@@ -471,14 +472,22 @@ std::string FewerRestartsExactly(const UnmetRun& run, uint64_t expected) {
     return fmt::format("lower cluster.restart.max ({}) to {}",
                        record.setup.max_restarts, expected);
   }
-  if (later.size() > 1) {
+  const bool is_of_any_incarnation =
+      both->fault->summary.find("incarnation any") != std::string::npos;
+  if (!is_of_any_incarnation && both->fault->duration_ns > 0) {
+    return fmt::format(
+        "shorten the duration of fault {} ({}), so that it interrupts the run "
+        "fewer times",
+        id, DurationToText(Duration(both->fault->duration_ns)));
+  }
+  if (later.size() > 1 || !is_of_any_incarnation) {
     return fmt::format("limit fault {}, so that it ends fewer attempts", id);
   }
   if (expected > 1) {
     return fmt::format(
-        "replace fault {} by one fault for each of incarnations 1 to {} (at: "
-        "{{incarnation: 1}} and so on)",
-        id, expected);
+        "replace fault {} by {} copies with incarnation: 1 to incarnation: {}, "
+        "and leave the rest of `at` as it is",
+        id, expected, expected);
   }
   return both->fault->always
              ? fmt::format("set the repeat of fault {} to once", id)

@@ -87,16 +87,16 @@ std::string_view OutcomeWithout(const Expectation& expect,
   return "";
 }
 
-// Returns " and restarts.max under expect (1) to 3" if the scenario permits
+// Returns " and restarts.max (1) under expect to 3" if the scenario permits
 // fewer restarts than `needed`; else "".
 std::string PermittedRestarts(const Expectation& expect, uint64_t needed) {
   std::string text;
   if (expect.restarts_max.value_or(UINT64_MAX) < needed) {
-    text += fmt::format(" and restarts.max under expect ({}) to {}",
+    text += fmt::format(" and restarts.max ({}) under expect to {}",
                         *expect.restarts_max, needed);
   }
   if (expect.restarts_exactly.value_or(UINT64_MAX) < needed) {
-    text += fmt::format(" and restarts.exactly under expect ({}) to {}",
+    text += fmt::format(" and restarts.exactly ({}) under expect to {}",
                         *expect.restarts_exactly, needed);
   }
   return text;

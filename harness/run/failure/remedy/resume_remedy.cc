@@ -142,9 +142,10 @@ std::string NextSaveAdvice(const Record& record, const Restart& restart,
 }
 
 // Returns the change after which the save of `step` is complete before the
-// fault, which fires at most `most` steps later: "set checkpoint.mode (async)
-// to sync" and, if it fires later or sooner now, "and set the step of fault c
-// (9) to …". Returns "" if the training ends at that step.
+// fault fires, and at most `most` steps are recomputed: "set checkpoint.mode
+// (async) to sync, so that …" and, if the step of the fault does not fit, "…,
+// and set the step of fault c (9) to …". Returns "" if the training ends at
+// `step`.
 std::string SyncSaveAdvice(const Record& record, const RecordFault& fault,
                            uint64_t step, uint64_t most) {
   const uint64_t end = LastStepOf(record);
@@ -155,8 +156,10 @@ std::string SyncSaveAdvice(const Record& record, const RecordFault& fault,
   const StepRange steps = {.first = step + 1,
                            .last = std::min(step + 1 + most, next)};
   const bool is_there = *fault.step >= steps.first && *fault.step <= steps.last;
-  return fmt::format("set checkpoint.mode (async) to sync{}",
-                     is_there ? "" : ", and " + StepAdvice(fault, steps));
+  return fmt::format(
+      "set checkpoint.mode (async) to sync{}, so that the save of step {} is "
+      "complete before fault {} fires",
+      is_there ? "" : ", and " + StepAdvice(fault, steps), step, fault.id);
 }
 
 // Returns the change after which the fault comes after the save of `step`; ""
@@ -174,13 +177,11 @@ std::string AfterSaveAdvice(const Record& record, const Restart& restart,
     moved = fmt::format("move fault {}", fault.id);
   } else if (record.setup.async_saves) {
     // If the fault comes at the next save, a whole interval is recomputed.
-    const uint64_t most = record.expect.recomputed_steps_max.value_or(interval);
-    if (most >= interval) moved = NextSaveAdvice(record, restart, step);
-    if (moved.empty()) {
-      moved = SyncSaveAdvice(record, fault, step, most);
-    } else {
-      reason = ", as each save waits for the one before";
-    }
+    const uint64_t whole = interval == 0 ? LastStepOf(record) : interval;
+    const uint64_t most = record.expect.recomputed_steps_max.value_or(whole);
+    if (most >= whole) moved = NextSaveAdvice(record, restart, step);
+    if (moved.empty()) return SyncSaveAdvice(record, fault, step, most);
+    reason = ", as each save waits for the one before";
   } else {
     const uint64_t first = step + 1;
     if (*fault.step >= first || first > LastStepOf(record)) return "";
@@ -274,8 +275,8 @@ std::string UndamagedCheckpoint(const Outline& outline, const Restart& restart,
 }
 
 // Returns "remove fault e, which made the save of step 8 fail"; "" if no fault
-// made it fail. If it failed only once, and might have been tried again with an
-// older checkpoint deleted, adds ", or remove fault flip, so that …".
+// made it fail. If those faults fail a save only once, and damage kept it from
+// being tried again, adds ", or remove fault flip, so that …".
 std::string UnfailedSave(const Record& record, const BegunSave& save) {
   const std::vector<const RecordFault*> failing = FailingFaults(record, save);
   if (failing.empty()) return "";

@@ -453,9 +453,9 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "preemption: {requeue: 0}\n"
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
        "5s}}]\nexpect: {outcome: stops-cleanly, exit_code: 0}\n",
-       "set exit_code (0) to 143, or change outcome: stops-cleanly, under "
-       "expect (c.yaml:14), as they exclude each other: the exit code of "
-       "stops-cleanly is 143"},
+       "set exit_code (0) to 143, the exit code of stops-cleanly, or change "
+       "the "
+       "outcome under expect (c.yaml:14)"},
       // A notice makes the workers save the step at which they stop.
       {"",
        "faults: [{id: p, at: {worker: 1, step: 6}, do: preempt, with: {grace: "
@@ -667,7 +667,7 @@ TEST_F(AdviceOnRunTest, AdvisesToChangeTheCause) {
        "expect: {outcome: recovers, restarts: {max: 1}}\n",
        "if the run was right, set outcome: fails under expect (c.yaml:13); if "
        "the expectation is right, raise cluster.restart.max (1) to 2 or more, "
-       "and raise restarts.max under expect (1) to 2, as the run needs one "
+       "and raise restarts.max (1) under expect to 2, as the run needs one "
        "restart "
        "more; or "
        "remove fault b, which ended attempt 2"},
@@ -836,9 +836,9 @@ TEST_F(AdviceOnRunTest, ScenarioPasses_AfterTheAdvisedChange) {
   const FollowedAdvice kCases[] = {
       {"faults: [{id: c, at: {worker: 1, step: 8}, do: crash}]\n"
        "expect: {outcome: completes, restarts: {exactly: 1}}\n",
-       "set outcome: recovers, or remove restarts: {exactly: 1}, under expect "
-       "(c.yaml:13), as they exclude each other: a run that completes after a "
-       "restart recovers",
+       "set outcome: recovers under expect (c.yaml:13), as a run that "
+       "completes "
+       "after a restart recovers",
        "faults: [{id: c, at: {worker: 1, step: 8}, do: crash}]\n"
        "expect: {outcome: recovers, restarts: {exactly: 1}}\n"},
       {"preemption: {requeue: 0}\n"
@@ -911,7 +911,7 @@ TEST_F(AdviceOnRunTest, FailedAsynchronousSave_NeedsALaterCrash) {
 }
 
 // A crash at the next save would repeat a whole interval.
-TEST_F(AdviceOnRunTest, AsynchronousSaveInFlight_IsToBeSynchronous) {
+TEST_F(AdviceOnRunTest, SaveInFlight_IsToBeSynchronous) {
   const auto text = [](const std::string& mode) {
     std::string scenario = SmallScenario(
         "seed: 7\nfaults: [{id: c, at: {worker: 0, step: 9}, do: crash}]\n"
@@ -925,11 +925,21 @@ TEST_F(AdviceOnRunTest, AsynchronousSaveInFlight_IsToBeSynchronous) {
             "if the run was right, set resumed_from: {step: 4}, "
             "recomputed_steps: {max: 4} under expect (c.yaml:13); if the "
             "expectations are right, set checkpoint.mode (async) to sync, so "
-            "that the save of step 8 comes before it");
+            "that the save of step 8 is complete before fault c fires");
   EXPECT_EQ(Run(text("")).verdict.kind, VerdictKind::kPass);
 }
 
-TEST_F(AdviceOnRunTest, FailureOfAnotherSave_LeavesTheExpectedCheckpoints) {
+// Without its grace period, the notice would not stop the job either.
+TEST_F(AdviceOnRunTest, NoticeInTheLastStep_IsNotAMatterOfTheGracePeriod) {
+  EXPECT_THAT(Advice("",
+                     "preemption: {grace: 20s}\n"
+                     "faults: [{id: p, at: {worker: 1, step: 12}, do: preempt, "
+                     "with: {grace: 20s}}]\n"
+                     "expect: {outcome: recovers}\n"),
+              testing::Not(testing::HasSubstr("preemption.grace")));
+}
+
+TEST_F(AdviceOnRunTest, OtherSaveIsToFail_ForTheExpectedCheckpoints) {
   const auto text = [](int save) {
     std::string scenario = SmallScenario(fmt::format(
         "seed: 7\nfaults: [{{id: e, at: {{worker: chief, save: {}, point: "
@@ -951,7 +961,7 @@ TEST_F(AdviceOnRunTest, FailureOfAnotherSave_LeavesTheExpectedCheckpoints) {
 
 // With the damaged checkpoint, the oldest one is the only intact one, so it is
 // not deleted to make room.
-TEST_F(AdviceOnRunTest, FullDiskBesideDamage_IsEither) {
+TEST_F(AdviceOnRunTest, DamageThatPreventsARetry_IsNamedToo) {
   constexpr const char* kFlip =
       "{id: f, at: {worker: 0, save: 2, point: ckpt.shard.fsync}, do: "
       "bit_flip}, ";
@@ -977,7 +987,7 @@ TEST_F(AdviceOnRunTest, FullDiskBesideDamage_IsEither) {
 
 // The launcher kills worker 0, which the partition cuts off; the kill takes
 // effect only after the partition, as a second interruption.
-TEST_F(AdviceOnRunTest, KillBecauseOfAPartition_IsAnEffectOfThatFault) {
+TEST_F(AdviceOnRunTest, LateKill_IsAttributedToThePartition) {
   std::string text = SmallScenario(
       "seed: 7\ndisk: {profile: shared}\n"
       "faults: [{id: cut, at: {worker: 0, step: 9}, do: partition, with: "
@@ -988,13 +998,17 @@ TEST_F(AdviceOnRunTest, KillBecauseOfAPartition_IsAnEffectOfThatFault) {
                workers +
                    ", topology: one_host_per_worker, restart: {policy: "
                    "rejoin, max: 2}");
-  const std::string cause = Run(text).cause;
+  const CaseResult result = Run(text);
+  const std::string& cause = result.cause;
   EXPECT_THAT(cause, testing::HasSubstr("fault cut (partition worker 0 at "
                                         "step.begin, step 9, for 9s) "
                                         "interrupted attempt 1: worker 0 was "
                                         "killed"));
   EXPECT_THAT(cause,
               testing::HasSubstr("fault cut also interrupted attempt 1"));
+  EXPECT_THAT(result.summary.next,
+              testing::EndsWith("shorten the duration of fault cut (9s), so "
+                                "that it interrupts the run fewer times"));
 }
 
 // The failing saves end each start of the job; the crash also ends an attempt

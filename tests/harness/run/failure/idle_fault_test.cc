@@ -99,6 +99,18 @@ TEST_F(IdleFaultTest, RefusalBeforeTheFault_IsTheCause) {
   EXPECT_EQ(result.summary.next, "remove fault rot");
 }
 
+// Without the damage, it would not be reached either.
+TEST_F(IdleFaultTest, FaultOfAnEarlierIncarnation_DoesNotDependOnTheRefusal) {
+  const CaseResult result =
+      Run("faults: [{id: rot, at: {worker: 0, save: 1, point: "
+          "ckpt.index.write}, do: bit_flip}, {id: a, at: {worker: 1, step: 6}, "
+          "do: crash}, {id: b, at: {worker: 1, step: 9}, do: crash}]\n"
+          "expect: {outcome: recovers}\n");
+  EXPECT_THAT(result.cause, StartsWith("fault b waits in incarnation 1"));
+  EXPECT_EQ(result.summary.next,
+            "add `after: a`, or set `incarnation: any` inside `at` of fault b");
+}
+
 TEST_F(IdleFaultTest, IncarnationThatNeverStarted_IsNamed) {
   const CaseResult result =
       Run("faults: [{id: a, at: {worker: 1, step: 6}, do: crash}, {id: b, at: "

@@ -479,7 +479,7 @@ TEST(OldResumeTest, RejectedCheckpointIsTheCause) {
 }
 
 // The newest checkpoint is damaged, and only that of step 4 is left.
-TEST(OldResumeTest, FullDiskFromWhichNothingCouldBeDeletedIsTheCause) {
+TEST(OldResumeTest, DamageThatKeepsAFullDiskFull_IsNamed) {
   Record record;
   record.expect.resumed_from_step = 12;
   record.incarnations = {

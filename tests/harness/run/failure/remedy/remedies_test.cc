@@ -579,7 +579,7 @@ TEST(RemediesTest, LastAsynchronousSaveIsToBeSynchronous) {
       {.kind = RecordKind::kResumed, .t_ns = 16, .generation = 2}};
   EXPECT_EQ(RemedyFor(record, {.resumed_from_step = 8}, {"resumed_from"}),
             "set checkpoint.mode (async) to sync, so that the save of step 8 "
-            "comes before it");
+            "is complete before fault c fires");
 }
 
 // The next save waits for a delay that ends, so the delay may stay.
@@ -700,6 +700,7 @@ TEST(RemediesTest, RequeueIsNotRaised_AboveItsLargestValue) {
 TEST(RemediesTest, FaultOfAllRestarts_IsLimitedForAnExactNumber) {
   Record record = CrashedRun();
   record.faults[0].always = true;
+  record.faults[0].summary = "crash worker 1 at step.begin, incarnation any";
   record.incarnations[0].events.push_back(
       {.kind = RecordKind::kFaultFired, .t_ns = 16, .detail = "c"});
   std::vector<RecordEvent>& events = record.launchers[0].events;
