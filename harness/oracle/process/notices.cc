@@ -303,6 +303,11 @@ void Notices::CheckStop(const Emitter& by, const Worker& worker) {
 void Notices::End() {
   for (const auto& [id, worker] : workers_) {
     if (worker.notice == nullptr) continue;
+    // No launcher reports the end of a worker whose launcher was killed.
+    const bool is_unreported =
+        !worker.has_ended && worker.killed_from_ns &&
+        *worker.killed_from_ns < worker.notice_ns + worker.notice->grace_ns;
+    if (is_unreported) continue;
     checks_.grace.Fail(
         FindingKind::kKilled,
         fmt::format("{} did not exit within its grace period of {}", NameOf(id),

@@ -307,6 +307,16 @@ INSTANTIATE_TEST_SUITE_P(
             [](ScriptedRun& run) {
               FireAfterNotice(run, kOther, {.id = "p", .kind = "power_loss"});
             }},
+        ExcusedRun{"LauncherDiesAndReportsNoEnd", PreemptedRun, "grace/killed",
+                   [](ScriptedRun& run) {
+                     DieInGrace(run);
+                     run.events.Remove(LauncherProcess(1), K::kExited);
+                     run.events.Remove(LauncherProcess(1), K::kExited);
+                   },
+                   [](ScriptedRun& run) {
+                     FireAfterNotice(run, kOther,
+                                     {.id = "l", .kind = "kill_launcher"});
+                   }},
         ExcusedRun{"LauncherKillsAHungWorker", PreemptedRun, "grace/killed",
                    DieInGrace,
                    [](ScriptedRun& run) {
