@@ -66,6 +66,40 @@ std::string ReadingText(const RunSetup& setup, const KilledInGrace& killed) {
                                : BoundariesText(setup);
 }
 
+// Returns the time for which the fault keeps a worker from agreeing on a stop;
+// 0 if it does not, INT64_MAX if its effect has no end.
+int64_t HindranceOf(const RecordFault& fault) {
+  const FaultTraits traits = TraitsOf(fault);
+  if (traits.hinders == HinderedPart::kNone || traits.EndsProcesses()) return 0;
+  const int64_t length_ns = traits.lasts ? fault.duration_ns : fault.latency_ns;
+  return traits.lasts && length_ns == 0 ? INT64_MAX : length_ns;
+}
+
+// Sets the fault that hindered a worker longest between the notice and the
+// kill.
+void AddDelay(const Outline& outline, int64_t notice_ns, int64_t kill_ns,
+              KilledInGrace& killed) {
+  for (const FaultOccurrence& occurrence : outline.occurrences) {
+    const RecordFault& fault = *occurrence.fault;
+    const int64_t fired_ns = occurrence.event().t_ns;
+    const int64_t length_ns = HindranceOf(fault);
+    const bool is_during = fired_ns <= kill_ns && length_ns > 0 &&
+                           notice_ns - fired_ns < length_ns;
+    if (fault.in_save || !is_during || length_ns <= killed.delay_ns) continue;
+    killed.delay = &fault;
+    killed.delay_ns = length_ns;
+    killed.delayed = occurrence.incarnation->worker;
+  }
+}
+
+// Returns "fault s (slow worker 1 at step.begin, step 9, latency 3s) delayed
+// worker 1, and all workers must agree on the stop".
+std::string DelayText(const KilledInGrace& killed) {
+  return fmt::format(
+      "fault {} ({}) delayed worker {}, and all workers must agree on the stop",
+      killed.delay->id, killed.delay->summary, killed.delayed);
+}
+
 // Returns "; it did not save in the remaining 5.0 s, as …": the reason for
 // which a worker that had read the notice was still training.
 std::string UnsavedReasonText(const RunSetup& setup,
@@ -73,7 +107,8 @@ std::string UnsavedReasonText(const RunSetup& setup,
   const int64_t left_ns = killed.notice->grace_ns - *killed.read_after_ns;
   if (killed.has_agreed || left_ns <= 0) return "";
   const std::string why =
-      setup.notice_grace_ns > 0
+      killed.delay != nullptr ? DelayText(killed)
+      : setup.notice_grace_ns > 0
           ? WhyTrainingContinuesText(setup)
           : fmt::format(
                 "workers stop and save {}, and agree on the stop in "
@@ -116,14 +151,14 @@ bool PolledTooLate(const RunSetup& setup, const KilledInGrace& killed) {
 
 std::optional<KilledInGrace> FindKilledInGrace(const Outline& outline) {
   for (const FaultOccurrence& notice : outline.occurrences) {
-    if (!GivesNotice(*notice.fault) ||
-        KillAfterNotice(outline, notice) == nullptr) {
-      continue;
-    }
+    const RecordEvent* const kill =
+        GivesNotice(*notice.fault) ? KillAfterNotice(outline, notice) : nullptr;
+    if (kill == nullptr) continue;
     KilledInGrace killed = {.notice = notice.fault,
                             .worker = notice.incarnation->worker,
                             .longest_save_ns = LongestSave(outline.record)};
     AddWorkerEvents(notice, killed);
+    AddDelay(outline, notice.event().t_ns, kill->t_ns, killed);
     return killed;
   }
   return std::nullopt;
@@ -190,6 +225,17 @@ std::string KilledInGraceRemedy(const RunSetup& setup,
     return fmt::format("lower {} to {}, a tenth of the grace of fault {} ({})",
                        PollEveryText(setup), LengthText(notice.grace_ns / 10),
                        notice.id, granted);
+  }
+  if (killed.delay != nullptr) {
+    const bool has_end = killed.delay_ns < INT64_MAX;
+    return fmt::format(
+        "remove fault {}, which delayed worker {}{}", killed.delay->id,
+        killed.delayed,
+        has_end ? fmt::format(", or raise the grace of fault {} ({}) to {} or "
+                              "more",
+                              notice.id, granted,
+                              LengthText(needed_ns + killed.delay_ns))
+                : "");
   }
   if (needed_ns > notice.grace_ns) {
     const std::string needed = LengthText(needed_ns);

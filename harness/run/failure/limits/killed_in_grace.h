@@ -19,6 +19,11 @@ struct KilledInGrace {
   uint64_t step = 0;                     // step in which the worker was killed
   bool has_agreed = false;               // the worker had agreed to stop
   int64_t longest_step_ns = 0;  // of the worker; 0: fewer than two steps
+  // Fault that hindered a worker (`delayed`) longest between the notice and the
+  // kill; null if none did. INT64_MAX: without end.
+  const RecordFault* delay = nullptr;
+  int64_t delay_ns = 0;
+  int delayed = 0;
   int64_t longest_save_ns = 0;  // of the run; 0: no save was acknowledged
 };
 

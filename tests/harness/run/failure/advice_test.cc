@@ -859,6 +859,18 @@ TEST_F(AdviceOnRunTest, ScenarioPasses_AfterTheAdvisedChange) {
        "while enough of this grace is left for a save",
        "faults: [{id: p, at: {worker: 1, step: 8}, do: preempt, with: {grace: "
        "20s}}]\nexpect: {outcome: recovers, restarts: {exactly: 1}}\n"},
+      // A delay of the other worker uses up the grace period.
+      {"preemption: {requeue: 0, grace: 10s}\n"
+       "faults: [{id: n, at: {worker: 0, step: 8}, do: preempt, with: {grace: "
+       "2s}}, {id: lag, at: {worker: 1, step: 9}, do: slow, with: {latency: "
+       "3s}}]\nexpect: {outcome: stops-cleanly}\n",
+       "remove fault lag, which delayed worker 1, or raise the grace of fault "
+       "n "
+       "(2s) to 3100ms or more",
+       "preemption: {requeue: 0, grace: 10s}\n"
+       "faults: [{id: n, at: {worker: 0, step: 8}, do: preempt, with: {grace: "
+       "3100ms}}, {id: lag, at: {worker: 1, step: 9}, do: slow, with: "
+       "{latency: 3s}}]\nexpect: {outcome: stops-cleanly}\n"},
       {"faults: [{id: k, at: {worker: 1, point: run.finish}, do: kill, with: "
        "{latency: 800us}}]\nexpect: {outcome: recovers}\n",
        "if the run was right, set outcome: completes under expect (c.yaml:13); "
