@@ -45,7 +45,7 @@ constexpr Column kColumns[] = {
     {"faults", "number faults"},
     {"restarts", "number restarts"},
     {"recomputed steps", "number recomputed"},
-    {"duration", "number duration"},
+    {"wall time", "number duration"},
     {"reason", "reason"},
 };
 
