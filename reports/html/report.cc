@@ -68,7 +68,8 @@ std::string HeadOf(const HtmlReportInput& input) {
                                            1'000'000)}}};
   if (!input.command.empty()) {
     strip.below =
-        "<p class=\"muted\">To repeat this run in the folder of its scenario files:"
+        "<p class=\"muted\">To repeat this run in the folder of its scenario "
+        "files:"
         "</p>\n" +
         RenderCommand(input.command);
   }

@@ -16,10 +16,12 @@
 #include "engine/text/counted.h"
 #include "engine/text/units.h"
 #include "engine/worker_exit_code.h"
+#include "engine/world/fault_point.h"
 #include "harness/oracle/history/last_words.h"
 #include "harness/record/fault_traits.h"
 #include "harness/record/text/gave_up.h"
 #include "harness/record/text/joined_texts.h"
+#include "harness/record/text/named_faults.h"
 #include "harness/record/text/number_list.h"
 #include "harness/run/failure/history/begun_saves.h"
 #include "harness/run/failure/history/causing_faults.h"
@@ -514,6 +516,18 @@ std::string RemedyForRestarts(const UnmetRun& run) {
                               : OneMoreEnd(run));
 }
 
+// Returns the faults at points that only workers that rejoin reach.
+std::vector<const RecordFault*> FaultsOfRejoins(const Record& record) {
+  std::vector<const RecordFault*> faults;
+  for (const RecordFault& fault : record.faults) {
+    const std::optional<Point> point = FindPoint(fault.point);
+    if (point && InfoOf(*point).needs == PointNeeds::kRejoin) {
+      faults.push_back(&fault);
+    }
+  }
+  return faults;
+}
+
 std::string RemedyForResume(const UnmetRun& run) {
   const RunFacts& facts = run.facts();
   if (facts.restarts == 0) return WithOutcome(run, OneMoreEnd(run));
@@ -522,8 +536,15 @@ std::string RemedyForResume(const UnmetRun& run) {
         return one.resumed_from_memory.has_value();
       });
   if (!facts.resumed_from && kept_memory) {
-    return "set cluster.restart.policy to whole-job, as a worker that rejoins "
-           "loads no checkpoint";
+    const std::vector<const RecordFault*> faults =
+        FaultsOfRejoins(run.record());
+    return fmt::format(
+        "set cluster.restart.policy to whole-job{}, as a worker that rejoins "
+        "loads no checkpoint",
+        faults.empty()
+            ? ""
+            : fmt::format(" and remove {}, whose point only a rejoin reaches",
+                          NamedFaults(faults)));
   }
   return ResumeRemedy(run.outline, run.verdict);
 }

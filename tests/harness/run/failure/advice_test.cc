@@ -941,6 +941,18 @@ TEST_F(AdviceOnRunTest, SaveInFlight_IsToBeSynchronous) {
   EXPECT_EQ(Run(text("")).verdict.kind, VerdictKind::kPass);
 }
 
+TEST_F(AdviceOnRunTest, WholeJobPolicy_ReachesNoPointOfARejoin) {
+  EXPECT_THAT(
+      Advice(", restart: {policy: rejoin}",
+             "faults: [{id: k, at: {worker: 1, step: 10}, do: kill}, {id: d, "
+             "after: k, at: {worker: 0, point: cluster.rejoin}, do: slow, "
+             "with: {latency: 10ms}}]\n"
+             "expect: {outcome: recovers, resumed_from: {step: 8}}\n"),
+      testing::EndsWith("set cluster.restart.policy to whole-job and remove "
+                        "fault d, whose point only a rejoin reaches, as a "
+                        "worker that rejoins loads no checkpoint"));
+}
+
 // Without its grace period, the notice would not stop the job either.
 TEST_F(AdviceOnRunTest, NoticeInTheLastStep_IsNotAMatterOfTheGracePeriod) {
   EXPECT_THAT(Advice("",
