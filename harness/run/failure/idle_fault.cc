@@ -481,7 +481,7 @@ IdleReason ReasonFor(const Outline& outline, const Verdict& verdict,
     return gave_up;
   }
   IdleReason refused = RefusedBefore(outline, idle);
-  if (refused.next.empty()) {
+  if (is_known(refused) && refused.next.empty()) {
     refused.next = UnreachedPlace(record, idle, show).next;
   }
   for (IdleReason reason :

@@ -18,6 +18,14 @@ std::string DigestOfPixels(const RawSamples& raw) {
   return DigestOf(std::as_bytes(std::span(raw.pixels))).ToString();
 }
 
+// Checks that `many` begins with the samples of `few`.
+void ExpectFirstSamples(const RawSamples& few, const RawSamples& many) {
+  EXPECT_TRUE(std::ranges::equal(
+      few.pixels, std::span(many.pixels).first(few.pixels.size())));
+  EXPECT_TRUE(std::ranges::equal(
+      few.labels, std::span(many.labels).first(few.labels.size())));
+}
+
 // The bytes must never change: jobs and golden digests depend on them.
 TEST(DigitsTest, BytesAreTheSameEverywhere) {
   EXPECT_EQ(DigestOfPixels(Train(256)), "cac42a16aa10caf8b3f6dbaabaad9538");
@@ -25,22 +33,12 @@ TEST(DigitsTest, BytesAreTheSameEverywhere) {
 }
 
 TEST(DigitsTest, SamplesDoNotDependOnTheirNumber) {
-  const RawSamples few = Train(3);
-  const RawSamples many = Train(20);
-  EXPECT_TRUE(std::ranges::equal(
-      few.pixels, std::span(many.pixels).first(few.pixels.size())));
-  EXPECT_TRUE(std::ranges::equal(
-      few.labels, std::span(many.labels).first(few.labels.size())));
+  ExpectFirstSamples(Train(3), Train(20));
 }
 
 // Several threads draw, each a part whose size depends on the number.
 TEST(DigitsTest, SamplesDoNotDependOnTheThreadThatDrawsThem) {
-  const RawSamples few = Train(1025);
-  const RawSamples many = Train(1500);
-  EXPECT_TRUE(std::ranges::equal(
-      few.pixels, std::span(many.pixels).first(few.pixels.size())));
-  EXPECT_TRUE(std::ranges::equal(
-      few.labels, std::span(many.labels).first(few.labels.size())));
+  ExpectFirstSamples(Train(1025), Train(1500));
 }
 
 TEST(DigitsTest, ValidationSamplesAreOtherSamples) {

@@ -75,13 +75,12 @@ bool MayResumeAfter(const Record& record, const RecordFault& fault) {
 
 // Returns true iff the fault, if it ended one attempt, also ends each later
 // one: it fires in any incarnation, is no delay with an end, and no resume
-// starts after its step. A record has the incarnation of a fault only in its
-// summary.
+// starts after its step.
 bool EndsEachAttempt(const Record& record, const RecordFault& fault) {
   const bool is_finite_delay = !TraitsOf(fault).DoesMoreThanDelay() &&
                                (fault.duration_ns > 0 || fault.latency_ns > 0);
   return !is_finite_delay && !MayResumeAfter(record, fault) &&
-         fault.summary.find("incarnation any") != std::string::npos;
+         FiresInAnyIncarnation(fault);
 }
 
 // Collects the interruptions from the events of the launchers.
@@ -445,6 +444,10 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline) {
 std::optional<uint64_t> UsedUpRequeue(const Record& record) {
   if (!record.setup.launches.empty()) return std::nullopt;
   return record.launchers.size() - 1;
+}
+
+bool FiresInAnyIncarnation(const RecordFault& fault) {
+  return fault.summary.find("incarnation any") != std::string::npos;
 }
 
 bool RepeatsWithoutEnd(const RecordFault& fault) {

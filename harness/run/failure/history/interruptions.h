@@ -52,6 +52,10 @@ std::vector<Interruption> InterruptionsOf(const Outline& outline);
 // planned launches hide it. REQUIRES: there was a launcher.
 std::optional<uint64_t> UsedUpRequeue(const Record& record);
 
+// Returns true iff the scenario selects any incarnation for the fault. A record
+// has the incarnation of a fault only in its summary.
+bool FiresInAnyIncarnation(const RecordFault& fault);
+
 // Returns true iff the fault repeats without an end: it has no `until`, or it
 // fires in one step only, before the step of `until`, so that training does not
 // reach that step.

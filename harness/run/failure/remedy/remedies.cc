@@ -474,8 +474,7 @@ std::string FewerRestartsExactly(const UnmetRun& run, uint64_t expected) {
     return fmt::format("lower cluster.restart.max ({}) to {}",
                        record.setup.max_restarts, expected);
   }
-  const bool is_of_any_incarnation =
-      both->fault->summary.find("incarnation any") != std::string::npos;
+  const bool is_of_any_incarnation = FiresInAnyIncarnation(*both->fault);
   if (!is_of_any_incarnation && both->fault->duration_ns > 0) {
     return fmt::format(
         "shorten the duration of fault {} ({}), so that it interrupts the run "
